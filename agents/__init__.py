@@ -1,0 +1,1 @@
+"""Who does it, in which order: the agents, the plan and the workflow."""

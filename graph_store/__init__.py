@@ -1,0 +1,1 @@
+"""What is kept: records, run directories, names and the graph."""

@@ -1,0 +1,332 @@
+"""The run directory: a JSONL file a stage, a manifest, an event log and a lock.
+
+Lines are appended whole and flushed; nothing is edited. A process that is killed in the middle of
+a line leaves a torn last line: it is cut off before the next append and skipped by readers. What is
+to be done is always "ids that should be, less ids in the file".
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from evenhand.graph_store.errors import UserError
+from evenhand.graph_store.records import (
+    Answer,
+    Judgement,
+    Measurement,
+    Record,
+    Sample,
+    Triple,
+    Variant,
+)
+from evenhand.graph_store.redact import redact
+
+R = TypeVar("R", bound=Record)
+
+StageName = Literal[
+    "samples", "triples", "variants", "gate", "answers", "judgements", "measurements"
+]
+STAGE_RECORDS: dict[StageName, type[Record]] = {
+    "samples": Sample,
+    "triples": Triple,
+    "variants": Variant,
+    "gate": Judgement,
+    "answers": Answer,
+    "judgements": Judgement,
+    "measurements": Measurement,
+}
+
+
+class Manifest(BaseModel):
+    """What a run is: enough to repeat it, and to see whether anything differs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run: str
+    created: str
+    """ISO 8601, UTC."""
+    plan: dict[str, Any]
+    """The Plan, as JSON; agents/plan.py reads it back."""
+    prompt_hashes: dict[str, str] = Field(default_factory=dict)
+    versions: dict[str, str] = Field(default_factory=dict)
+    models: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """By role: what really answered (file, SHA-256, address without secrets)."""
+    seed: int
+    dataset_hash: str | None = None
+
+
+class Event(BaseModel):
+    """A line of events.jsonl: what a stage has done so far."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    at: float
+    """Seconds since the epoch."""
+    kind: Literal["run", "stage", "progress", "warning", "error", "done", "stopped"]
+    stage: str | None = None
+    done: int | None = None
+    total: int | None = None
+    message: str | None = None
+    counts: dict[str, int] = Field(default_factory=dict)
+
+
+class Call(BaseModel):
+    """A line of calls.jsonl: one call of a model, whole, also when it failed or was unreadable."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    """The record that the call was made for."""
+    role: str
+    model: str
+    messages: tuple[tuple[str, str], ...]
+    """(role, text) pairs as sent."""
+    reply: str
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    seconds: float | None = None
+    cost_usd: float | None = None
+    cached: bool = False
+    error: str | None = None
+
+
+class RunDirectory:
+    """One run on disk. Readers need nothing; a writer holds `lock()`.
+
+    Args:
+        path: The run's folder; its name is the run id.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Point at a folder; nothing is read or made yet."""
+        self.path = path
+
+    @property
+    def run_id(self) -> str:
+        """Name of the folder."""
+        return self.path.name
+
+    @classmethod
+    def create(cls, path: Path, manifest: Manifest) -> Self:
+        """Make the folder with its manifest, whole or not at all.
+
+        A folder that is there already with the same plan is taken as it is (its run goes on).
+        """
+        path.mkdir(parents=True, exist_ok=True)
+        run = cls(path)
+        if not (path / "manifest.json").exists():
+            run.write_manifest(manifest)
+        return run
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Point at a run that exists.
+
+        Raises:
+            UserError: No manifest there; the message names the runs beside it.
+        """
+        if not (path / "manifest.json").is_file():
+            there = ", ".join(run.run_id for run in list_runs(path.parent)) or "(none)"
+            raise UserError(
+                f"No run {path.name!r} in {path.parent}; runs there: {there}. "
+                "List them with `evenhand runs`, or name another folder with --runs-dir."
+            )
+        return cls(path)
+
+    @property
+    def manifest(self) -> Manifest:
+        """The manifest, read anew."""
+        return Manifest.model_validate_json((self.path / "manifest.json").read_text("utf-8"))
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Replace the manifest in one step."""
+        self.write_text("manifest.json", manifest.model_dump_json(indent=2) + "\n")
+
+    def write_text(self, name: str, text: str) -> Path:
+        """Write a file of the run in one step (temporary name, fsync, rename), redacted."""
+        target = self.path / name
+        temporary = target.with_name(f".{target.name}.{os.getpid()}")
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(redact(text))
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+        return target
+
+    def lock(self) -> "RunLock":
+        """Return the writer's lock, to be used in a `with`."""
+        return RunLock(self)
+
+    def stage_path(self, stage: StageName) -> Path:
+        """Return the path of a stage file."""
+        return self.path / f"{stage}.jsonl"
+
+    def append(self, stage: StageName, records: Iterable[Record]) -> int:
+        """Append records as whole lines and flush; return how many."""
+        lines = [record.model_dump_json() for record in records]
+        self._append_lines(self.stage_path(stage), lines)
+        return len(lines)
+
+    def append_call(self, call: Call) -> None:
+        """Append to calls.jsonl."""
+        self._append_lines(self.path / "calls.jsonl", [call.model_dump_json()])
+
+    def append_event(self, event: Event) -> None:
+        """Append to events.jsonl."""
+        self._append_lines(self.path / "events.jsonl", [event.model_dump_json(exclude_none=True)])
+
+    def report_progress(self, stage: str, done: int, total: int, **counts: int) -> None:
+        """Append a progress event."""
+        self.append_event(
+            Event(
+                at=time.time(), kind="progress", stage=stage, done=done, total=total, counts=counts
+            )
+        )
+
+    def _append_lines(self, path: Path, lines: list[str]) -> None:
+        if not lines:
+            return
+        text = "".join(redact(line) + "\n" for line in lines)
+        with path.open("ab+") as file:
+            _cut_torn_line(file.fileno())
+            file.write(text.encode())
+            file.flush()
+
+    def samples(self) -> list[Sample]:
+        """Read samples.jsonl."""
+        return list(self._read("samples", Sample))
+
+    def triples(self) -> list[Triple]:
+        """Read triples.jsonl."""
+        return list(self._read("triples", Triple))
+
+    def variants(self) -> list[Variant]:
+        """Read variants.jsonl."""
+        return list(self._read("variants", Variant))
+
+    def gate(self) -> list[Judgement]:
+        """Read gate.jsonl."""
+        return list(self._read("gate", Judgement))
+
+    def answers(self) -> list[Answer]:
+        """Read answers.jsonl."""
+        return list(self._read("answers", Answer))
+
+    def judgements(self) -> list[Judgement]:
+        """Read judgements.jsonl."""
+        return list(self._read("judgements", Judgement))
+
+    def measurements(self) -> list[Measurement]:
+        """Read measurements.jsonl."""
+        return list(self._read("measurements", Measurement))
+
+    def calls(self) -> list[Call]:
+        """Read calls.jsonl."""
+        return [Call.model_validate_json(line) for line in read_lines(self.path / "calls.jsonl")]
+
+    def events(self, skip_bytes: int = 0) -> Iterator[Event]:
+        """Read events.jsonl from a byte offset on."""
+        for line in read_lines(self.path / "events.jsonl", skip_bytes):
+            yield Event.model_validate_json(line)
+
+    def ids(self, stage: StageName) -> set[str]:
+        """Return the ids that a stage file holds; cheaper than reading the records."""
+        return {json.loads(line)["id"] for line in read_lines(self.stage_path(stage))}
+
+    def records(self, stage: StageName) -> list[Record]:
+        """Read any stage file."""
+        return list(self._read(stage, STAGE_RECORDS[stage]))
+
+    def _read(self, stage: StageName, kind: type[R]) -> Iterator[R]:
+        path = self.stage_path(stage)
+        seen: set[str] = set()
+        for number, line in enumerate(read_lines(path), start=1):
+            try:
+                record = kind.model_validate_json(line)
+            except ValidationError as error:
+                first = error.errors()[0]
+                raise UserError(
+                    f"{path}: line {number} is not a {kind.__name__}: {first['msg']} at "
+                    f"{'.'.join(map(str, first['loc'])) or 'the line'}. Restore the file from a "
+                    "copy, or delete the line to have its work done again with `evenhand resume`."
+                ) from None
+            if record.id not in seen:
+                seen.add(record.id)
+                yield record
+
+
+class RunLock:
+    """Only one process writes a run at a time; the lock ends with its process."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        """Prepare the lock; `with` takes it."""
+        self._run = run
+        self._lock = FileLock(run.path / ".lock")
+
+    def __enter__(self) -> RunDirectory:
+        """Take the lock.
+
+        Raises:
+            UserError: Another process holds it.
+        """
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise UserError(
+                f"Run {self._run.run_id} is being written by another process; "
+                "wait for it to end, or stop it, then try again."
+            ) from None
+        return self._run
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Give the lock back."""
+        self._lock.release()
+
+
+def read_lines(path: Path, skip_bytes: int = 0) -> Iterator[str]:
+    """Yield the whole lines of a file that may not exist; a torn last line is left out."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        file.seek(skip_bytes)
+        for line in file:
+            if line.endswith(b"\n") and line.strip():
+                yield line.decode("utf-8")
+
+
+def list_runs(folder: Path) -> list[RunDirectory]:
+    """Return the runs in a folder, oldest first."""
+    if not folder.is_dir():
+        return []
+    paths = [path.parent for path in folder.glob("*/manifest.json")]
+    return sorted((RunDirectory(path) for path in paths), key=lambda run: run.manifest.created)
+
+
+def _cut_torn_line(descriptor: int) -> None:
+    """Cut a file back to its last line end; the next append then starts a line of its own."""
+    end = os.lseek(descriptor, 0, os.SEEK_END)
+    if end == 0 or os.pread(descriptor, 1, end - 1) == b"\n":
+        return
+    block = 1 << 16
+    position = end
+    while position > 0:
+        start = max(0, position - block)
+        found = os.pread(descriptor, position - start, start).rfind(b"\n")
+        if found >= 0:
+            os.ftruncate(descriptor, start + found + 1)
+            return
+        position = start
+    os.ftruncate(descriptor, 0)

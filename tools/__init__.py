@@ -1,0 +1,1 @@
+"""What an agent or a command calls: plain functions over records and arrays."""

@@ -1,0 +1,1 @@
+"""What fits a model: arrays and records in, no prompts."""
