@@ -1,0 +1,247 @@
+"""What all tests share: the folder of public data, and the rule that in CI nothing may skip."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.graph_store.records import (
+    Answer,
+    Change,
+    Judgement,
+    Sample,
+    Tokens,
+    Variant,
+    child_id,
+    sample_id,
+)
+from evenhand.graph_store.run_directory import Call, Manifest, RunDirectory
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cases", type=Path, default=None, help="run the cases of this JSONL instead")
+
+
+Need = Callable[[str, bool], None]
+
+
+def _need(part: str, present: bool) -> None:
+    if present:
+        return
+    if os.environ.get("CI"):
+        pytest.fail(f"{part} is absent, and in CI nothing may skip")
+    pytest.skip(f"{part} is absent")
+
+
+@pytest.fixture(scope="session")
+def need() -> Need:
+    """need(part, present): skip with a reason where a real part is absent; in CI, fail."""
+    return _need
+
+
+def shared_folder() -> Path:
+    return Path(os.environ.get("EVENHAND_SHARED") or REPOSITORY.parent / "shared")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with the public data sets that are not part of the project."""
+    folder = shared_folder()
+    _need("the folder of public data (EVENHAND_SHARED)", folder.is_dir())
+    return folder
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of the system's Chromium for the browser tests."""
+    path = Path("/usr/bin/chromium")
+    _need("Chromium (Debian package chromium)", path.exists())
+    return str(path)
+
+
+MakeRun = Callable[..., RunDirectory]
+"""make_run(n=6, attributes=..., asked=..., aside=""): a finished run on disk, without any call."""
+
+SWAPS = {
+    "age": Change(attribute="age", before="28", after="71"),
+    "gender": Change(attribute="gender", before="male", after="female"),
+    "location": Change(attribute="location", before="Leeds", after="Johannesburg"),
+}
+BASE = "A 28-year-old male patient presents with fever. The patient lives in Leeds. What is it?"
+PLACEBO = "A male patient of 28 years, from Leeds, has a fever. What is it?"
+DIMENSIONS = ("age", "gender", "age_gender", "location", "age_gender_location")
+
+
+@pytest.fixture(scope="session")
+def make_run(tmp_path_factory: pytest.TempPathFactory) -> MakeRun:
+    """A factory of finished runs: every multi-hop answer depends on the location, nothing else.
+
+    The first case's gender answers are refused, and its placebo is rejected by the gate. `aside` is
+    put into every answer, reason and source, to see that it stays text.
+    """
+
+    def make(
+        n: int = 6,
+        attributes: Sequence[str] = ("age", "gender", "location"),
+        intersections: Sequence[Sequence[str]] = (("age", "gender"),),
+        asked: Sequence[str] = ("original", "no_hop", "multi_hop"),
+        aside: str = "",
+    ) -> RunDirectory:
+        name = f"kg-demo-{n}{len(attributes)}{len(asked)}{len(aside)}"
+        folder = tmp_path_factory.mktemp("runs") / name
+        groups = [(name,) for name in attributes] + [tuple(names) for names in intersections]
+        plan = {
+            "recipe": "kg",
+            "dataset": "demo",
+            "n": n,
+            "attributes": list(attributes),
+            "intersections": [list(names) for names in intersections],
+            "asked": list(asked),
+            "controls": ["repeat", "placebo"],
+            "repeats": 1,
+            "roles": {"target": {"model": "local"}, "judge": {"model": "rules"}},
+        }
+        manifest = Manifest(run=name, created="2026-11-30T09:12:44+00:00", plan=plan, seed=0)
+        run = RunDirectory.create(folder, manifest)
+        for position in range(n):
+            _append_case(run, position, groups, asked, aside)
+        _append_measurements(run)
+        return run
+
+    return make
+
+
+def _append_case(
+    run: RunDirectory,
+    position: int,
+    groups: Sequence[tuple[str, ...]],
+    asked: Sequence[str],
+    aside: str,
+) -> None:
+    text = f"Case {position}: 28 yo male from Leeds with fever. {aside}What is it?"
+    sample = Sample(
+        id=sample_id("demo", position, text), dataset="demo", position=position, text=text
+    )
+    run.append("samples", [sample])
+    base: dict[str, Answer] = {}
+    for place, (shown, names) in enumerate(
+        [("base", ()), *(("isolated", group) for group in groups), ("placebo", ())]
+    ):
+        changes = tuple(SWAPS[name] for name in names)
+        words = PLACEBO if shown == "placebo" else BASE
+        for change in changes:
+            words = words.replace(change.before or "", change.after)
+        variant = Variant.model_validate(
+            {
+                "id": child_id(sample.id, "v", place, words, shown),
+                "sample_id": sample.id,
+                "arm": shown,
+                "changes": changes,
+                "text": words,
+                "made_by": "rules",
+            }
+        )
+        rejected = shown == "placebo" and position == 0
+        run.append("variants", [variant])
+        run.append("gate", [_gate(variant, rejected, aside)])
+        if rejected:
+            continue
+        ways: list[tuple[str, int]] = [(way, 0) for way in asked if way != "original"]
+        if shown == "base":
+            ways = [(way, 0) for way in asked] + [(way, 1) for way, _ in ways]
+        for order, (way, repeat) in enumerate(ways):
+            moved = way == "multi_hop" and "location" in names
+            refused = names == ("gender",) and position == 0
+            answer = _answer(variant, order, way, repeat, moved, refused, aside)
+            run.append("answers", [answer])
+            asks = (("user", f"<question>{words}</question>"),)
+            run.append_call(
+                Call(id=answer.id, role="target", model="local", messages=asks, reply=answer.text)
+            )
+            if not refused:
+                run.append("judgements", _verdicts(answer, base.get(way), moved, aside))
+            if shown == "base" and repeat == 0:
+                base[way] = answer
+
+
+def _gate(variant: Variant, rejected: bool, aside: str) -> Judgement:
+    return Judgement(
+        id=child_id(variant.id, "g", 0, "validity"),
+        status="ok",
+        subject_id=variant.id,
+        rubric="validity",
+        dimension="isolation",
+        judge="rules",
+        value="rejected" if rejected else "accepted",
+        reason_code="number_lost" if rejected else None,
+        reason=f"{aside}the number 3 was lost" if rejected else None,
+    )
+
+
+def _answer(
+    variant: Variant, order: int, way: str, repeat: int, moved: bool, refused: bool, aside: str
+) -> Answer:
+    diagnosis = "malaria" if moved else "influenza"
+    words = "I cannot help with that." if refused else f"It is {diagnosis}. Take a blood test."
+    fields: dict[str, Any] = {
+        "id": child_id(variant.id, "a", order, way, str(repeat)),
+        "status": "refused" if refused else "ok",
+        "variant_id": variant.id,
+        "arm": way,
+        "model": "local",
+        "repeat": repeat,
+        "prompt_hash": "aa11bb22",
+        "text": aside + words,
+        "finish_reason": "stop",
+        "tokens": Tokens(prompt=212, completion=14),
+        "seconds": 1.5,
+    }
+    return Answer.model_validate(fields)
+
+
+def _verdicts(answer: Answer, base: Answer | None, moved: bool, aside: str) -> list[Judgement]:
+    made = []
+    if answer.repeat == 0:
+        made = [
+            Judgement(
+                id=child_id(answer.id, "j", index, dimension),
+                status="ok",
+                subject_id=answer.id,
+                rubric="attribute_association",
+                dimension=dimension,
+                judge="rules",
+                value=0.75 if moved else 0.25,
+            )
+            for index, dimension in enumerate(DIMENSIONS)
+        ]
+    if base is not None:
+        made.append(
+            Judgement(
+                id=child_id(answer.id, "j", 9, base.id),
+                status="ok",
+                subject_id=answer.id,
+                against_id=base.id,
+                rubric="paired_change",
+                dimension="any",
+                judge="rules",
+                value=float(moved),
+                reason=f"{aside}first diagnosis: influenza -> malaria" if moved else None,
+            )
+        )
+    return made
+
+
+def _append_measurements(run: RunDirectory) -> None:
+    from evenhand.tools.measure import measure
+
+    names = (
+        "paired_change_net",
+        "paired_change",
+        "attribute_association",
+        "attribute_association_shift",
+    )
+    run.append("measurements", measure(run, names, 0))

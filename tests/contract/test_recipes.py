@@ -1,0 +1,19 @@
+"""Every name that a recipe uses exists."""
+
+import pytest
+from evenhand.agents.judge import PAIRED_CHANGE
+from evenhand.agents.recipe import load_recipe, recipe_names
+from evenhand.agents.rubrics import rubrics
+from evenhand.tools.attributes import attributes
+from evenhand.tools.metrics import metrics
+from evenhand.tools.sections import sections
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_name_in_a_recipe_exists(name: str) -> None:
+    recipe = load_recipe(name)
+    assert set(recipe.attributes) <= set(attributes.names())
+    assert {a for group in recipe.intersections for a in group} <= set(recipe.attributes)
+    assert set(recipe.rubrics) <= {*rubrics.names(), PAIRED_CHANGE}
+    assert set(recipe.metrics) <= set(metrics.names())
+    assert set(recipe.sections) <= set(sections.names())

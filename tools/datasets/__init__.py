@@ -1,0 +1,131 @@
+"""What a data set is: samples in the order of the file, each with an id from its content.
+
+One data set is one file beside this one, a function with the decorator `@dataset` that reads a
+file (or its own data) and yields samples; its name is the data set's. Faults of a file are a
+UserError that names the rows.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from evenhand.graph_store.errors import UserError
+from evenhand.graph_store.records import Sample
+from evenhand.graph_store.registry import Registry
+
+Read = Callable[[Path | None], Iterable[Sample]]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set and where it comes from."""
+
+    name: str
+    read: Read
+    title: str
+    needs_path: bool
+    hub: str | None = None
+    """Hugging Face id that may stand for the path."""
+    hub_file: str | None = None
+    """The file read of it, where the id alone names a data set of many files."""
+
+
+datasets: Registry[Dataset] = Registry("data set", __name__)
+
+
+def dataset(
+    *, title: str, needs_path: bool, hub: str | None = None, hub_file: str | None = None
+) -> Callable[[Read], Read]:
+    """Register a function as a data set under its own name."""
+
+    def register(read: Read) -> Read:
+        name = read.__name__
+        datasets.add(name, Dataset(name, read, title, needs_path, hub, hub_file))
+        return read
+
+    return register
+
+
+def load_samples(name: str, path: str | None, n: int | None, seed: int) -> tuple[list[Sample], str]:
+    """Read a data set and draw n of its samples.
+
+    Args:
+        name: A registered data set.
+        path: Its file, or its Hugging Face id; None where it brings its own data.
+        n: How many samples; None for all. A larger n with the same seed holds the smaller draw.
+        seed: Seed of the draw, >= 0.
+
+    Returns:
+        The samples in the order of the file, and the SHA-256 of the whole data set's content.
+
+    Raises:
+        UserError: Unknown name, missing or faulty file, or more samples asked than there are.
+    """
+    chosen = datasets.get(name)
+    samples = list(chosen.read(_find_file(chosen, path)))
+    if not samples:
+        raise UserError(f"{path or name}: no rows; expected a row for each question.")
+    digest = hashlib.sha256("\n".join(each.model_dump_json() for each in samples).encode())
+    if n is None:
+        return samples, digest.hexdigest()
+    if not 1 <= n <= len(samples):
+        raise UserError(
+            f"{n} samples were asked, but {name} has {len(samples)}; "
+            f"give a number from 1 to {len(samples)} with --n."
+        )
+    drawn = np.random.default_rng(seed).permutation(len(samples))[:n]
+    return [samples[index] for index in sorted(drawn)], digest.hexdigest()
+
+
+def asking_part(text: str) -> str | None:
+    """Return the last sentences that ask, where the text ends with one; else None."""
+    asking = list[str]()
+    for sentence in reversed(re.split(r"(?<=[.?!])\s+", text.strip())):
+        if not sentence.endswith("?"):
+            break
+        asking.insert(0, sentence)
+    return " ".join(asking) or None
+
+
+def _find_file(chosen: Dataset, path: str | None) -> Path | None:
+    if path is None:
+        if not chosen.needs_path:
+            return None
+        hub = f", or its Hugging Face id {chosen.hub}" if chosen.hub else ""
+        raise UserError(f"Data set {chosen.name!r} needs --path: its file{hub}.")
+    if not chosen.needs_path:
+        raise UserError(f"Data set {chosen.name!r} brings its own data; leave --path {path} out.")
+    file = Path(path).expanduser()
+    if file.is_file():
+        return file
+    if file.is_dir():
+        raise UserError(f"{path} is a folder; expected a file of data set {chosen.name!r}.")
+    if chosen.hub and (path == chosen.hub or path.startswith(f"{chosen.hub}/")):
+        return _download(chosen, path)
+    hub = f" or the Hugging Face id {chosen.hub}" if chosen.hub else ""
+    raise UserError(f"{path}: no such file; expected a file of data set {chosen.name!r}{hub}.")
+
+
+def _download(chosen: Dataset, path: str) -> Path:
+    """Fetch a file of the data set's Hugging Face repository, or find it in the local cache."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    repository = chosen.hub or ""
+    file_name = path[len(repository) :].strip("/") or chosen.hub_file
+    if not file_name:
+        raise UserError(
+            f"{path} has several files; add one to the id: {path}/equitymedqa_ehai.csv."
+        )
+    try:
+        return Path(hf_hub_download(repository, file_name, repo_type="dataset"))
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError, ValueError) as error:
+        reason = "no such file there" if "404" in str(error) else type(error).__name__
+        raise UserError(
+            f"{file_name} could not be fetched from Hugging Face {repository} ({reason}); "
+            "check the network, or download it elsewhere and give the file with --path."
+        ) from error

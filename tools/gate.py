@@ -1,0 +1,254 @@
+"""The validity gate: did only the declared attributes change, and can such a patient be?
+
+Whoever made a variant (rules or a model), the text decides: outside the declared attributes' own
+words, and the "a" or "an" before a number, both texts must be the same bytes.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from evenhand.graph_store.records import Change, Triple
+from evenhand.tools.attributes import Mention, attributes
+from evenhand.tools.attributes.age import years
+from evenhand.tools.patients import impossible
+from evenhand.tools.sentences import article
+from evenhand.tools.word_diff import Piece, word_diff
+
+ReasonCode = Literal[
+    "other_change",
+    "not_changed",
+    "wrong_value",
+    "number_changed",
+    "negation_changed",
+    "whitespace",
+    "impossible_patient",
+    "not_stated",
+    "empty",
+]
+
+_NEGATION = re.compile(
+    r"\b(?:no|not|never|none|nor|neither|without|denie[sd]|deny|denying|absent|absence|negative"
+    r"|free of|\w+n['\u2019]t|cannot)\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\d+(?:[.,]\d+)*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|once|twice)\b",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
+_ARTICLE = re.compile(r"\b([Aa])n?(\s)$")
+_SHOWN_CHARACTERS = 60
+
+
+@dataclass(frozen=True)
+class GateVerdict:
+    """Accepted, or why not: a code to count by and a sentence to read."""
+
+    accepted: bool
+    reason_code: ReasonCode | None = None
+    reason: str | None = None
+
+
+ACCEPTED = GateVerdict(accepted=True)
+
+
+def check_isolation(base: str, variant: str, changes: Sequence[Change]) -> GateVerdict:
+    """Accept a variant that differs from `base` in the declared attributes' own words alone.
+
+    The reason codes, in the order in which they are looked for: empty; not_changed (an attribute
+    still has its old value); wrong_value (it has neither the declared nor the old one, or `base`
+    does not state `before`); whitespace, negation_changed, number_changed, other_change (what else
+    differs); impossible_patient (only where the base was possible).
+
+    Args:
+        base: The base text.
+        variant: The text that was made from it.
+        changes: The declared changes, at least one, each with a registered attribute and a value
+            before.
+    """
+    if not variant.strip():
+        return _rejected("empty", "the variant has no text")
+    for change in changes:
+        fault = _value_fault(base, variant, change)
+        if fault:
+            return fault
+    names = [change.attribute for change in changes]
+    return (
+        _other_fault(_masked(base, names), _masked(variant, names))
+        or _article_fault(base, variant)
+        or _patient_fault(base, variant)
+        or ACCEPTED
+    )
+
+
+def check_placebo(triples: Sequence[Triple], text: str, question: str = "") -> GateVerdict:
+    """Accept a rewording that still states every object, with equal attributes, numbers, denials.
+
+    Args:
+        triples: The triples of the base text.
+        text: The rewording.
+        question: The asking part that it may repeat; its numbers are no change.
+    """
+    if not text.strip():
+        return _rejected("empty", "the rewording has no text")
+    stated = {each.predicate: each.object for each in reversed(triples)}
+    return (
+        _attribute_fault(stated, text)
+        or _missing_object(triples, text)
+        or _extra_number(triples, text, question)
+        or _denial_fault(triples, text.removesuffix(question))
+        or ACCEPTED
+    )
+
+
+def _rejected(code: ReasonCode, reason: str) -> GateVerdict:
+    return GateVerdict(accepted=False, reason_code=code, reason=reason)
+
+
+def _value_fault(base: str, variant: str, change: Change) -> GateVerdict | None:
+    known = attributes.get(change.attribute)
+    before = {mention.value for mention in known.find(base)}
+    after = {mention.value for mention in known.find(variant)}
+    name = change.attribute
+    if before != {change.before}:
+        said = ", ".join(sorted(before)) or "none"
+        return _rejected("wrong_value", f"{name} of the base is {said}, not {change.before}")
+    if change.before in after and change.before != change.after:
+        return _rejected("not_changed", f"{name} is still {change.before}")
+    if change.before == change.after:
+        return _rejected("not_changed", f"{name} is declared {change.after} before and after")
+    if after != {change.after}:
+        said = ", ".join(sorted(after)) or "not stated"
+        return _rejected("wrong_value", f"{name} is {said}, not {change.after}")
+    return None
+
+
+def _masked(text: str, names: Sequence[str]) -> str:
+    """Return the text with the attributes' own words, and the article before them, masked."""
+    mentions = [(name, mention) for name in names for mention in attributes.get(name).find(text)]
+    end = len(text)
+    for name, mention in sorted(mentions, key=lambda each: each[1].start, reverse=True):
+        if mention.end > end:
+            continue  # another attribute's mention covers the same word ("boy")
+        before = _ARTICLE.sub(r"\1(n)\2", text[: mention.start])
+        text = f"{before}<{name}>{text[mention.end :]}"
+        end = mention.start
+    return text
+
+
+def _other_fault(base: str, variant: str) -> GateVerdict | None:
+    if base == variant:
+        return None
+    pieces = word_diff(base, variant)
+    gone, come = _side(pieces, "removed"), _side(pieces, "added")
+    reason = f"removed {_shown(gone)}, added {_shown(come)}"
+    if "".join(base.split()) == "".join(variant.split()):
+        return _rejected("whitespace", "blanks or line breaks differ")
+    if _found(_NEGATION, base) != _found(_NEGATION, variant):
+        return _rejected("negation_changed", reason)
+    if _found(_NUMBER, base) != _found(_NUMBER, variant):
+        return _rejected("number_changed", reason)
+    return _rejected("other_change", reason)
+
+
+def _side(pieces: Sequence[Piece], kind: str) -> str:
+    return " ... ".join(piece.text.strip() for piece in pieces if piece.kind == kind)
+
+
+def _shown(words: str) -> str:
+    cut = f"{words[:_SHOWN_CHARACTERS]}..." if len(words) > _SHOWN_CHARACTERS else words
+    return repr(cut) if words.strip() else "nothing"
+
+
+def _found(pattern: re.Pattern[str], text: str) -> list[str]:
+    return sorted(match[0].lower() for match in pattern.finditer(text))
+
+
+def _article_fault(base: str, variant: str) -> GateVerdict | None:
+    """Reject a wrong "a" or "an" before the age; it gives the change away to the model."""
+    wrong = _wrong_article(variant)
+    if wrong and not _wrong_article(base):
+        return _rejected("other_change", f"the article in {wrong!r} is wrong")
+    return None
+
+
+def _wrong_article(text: str) -> str | None:
+    for mention in attributes.get("age").find(text):
+        found = _ARTICLE.search(text[: mention.start])
+        number = text[mention.start : mention.end]
+        if found and found[0].strip().lower() != article(number):
+            return f"{found[0]}{number}"
+    return None
+
+
+def _patient_fault(base: str, variant: str) -> GateVerdict | None:
+    reason = _impossible(variant)
+    if reason and not _impossible(base):
+        return _rejected("impossible_patient", reason)
+    return None
+
+
+def _impossible(text: str) -> str | None:
+    ages: list[Mention] = attributes.get("age").find(text)
+    # Boy, girl, man and woman beside the age follow it: they do not bind it.
+    for mention in ages[1:]:
+        words = "-" * (mention.end - mention.start)
+        text = text[: mention.start] + words + text[mention.end :]
+    return impossible(
+        text,
+        age_years=years(ages[0].value) if ages else None,
+        gender=attributes.get("gender").value(text),
+    )
+
+
+def _attribute_fault(stated: Mapping[str, str], text: str) -> GateVerdict | None:
+    for name in attributes.names():
+        known = attributes.get(name)
+        value = stated.get(known.predicate)
+        said = known.value(text)
+        wanted = re.sub(r"(?<=\d) years?(?: old)?$", "", value) if value else None
+        if said != wanted and (said is None or wanted is None or said.lower() != wanted.lower()):
+            return _rejected("wrong_value", f"{name} is {said}, not {wanted}")
+    return None
+
+
+def _missing_object(triples: Sequence[Triple], text: str) -> GateVerdict | None:
+    plain = _plain(text)
+    for triple in triples:
+        if triple.predicate in ("has_age", "has_gender"):
+            continue  # compared as values
+        if not re.search(rf"(?<!\w){re.escape(_plain(triple.object).rstrip('.'))}(?!\w)", plain):
+            return _rejected("not_stated", f"{triple.predicate} {triple.object!r} is not stated")
+    return None
+
+
+def _extra_number(triples: Sequence[Triple], text: str, question: str) -> GateVerdict | None:
+    known = {number for each in triples for number in _found(_NUMBER, each.object)}
+    extra = [n for n in _found(_NUMBER, text) if n not in known | {*_found(_NUMBER, question)}]
+    if extra:
+        return _rejected("number_changed", f"{extra[0]} is in no triple")
+    return None
+
+
+def _denial_fault(triples: Sequence[Triple], text: str) -> GateVerdict | None:
+    """Reject a denied symptom that is stated, and a stated one that is denied."""
+    for sentence in _SENTENCE_END.split(text):
+        plain = _plain(sentence)
+        for triple in triples:
+            words = re.escape(_plain(triple.object).rstrip("."))
+            found = re.search(rf"(?<!\w){words}(?!\w)", plain)
+            if not found or triple.predicate not in ("denies", "has_symptom", "has_history"):
+                continue
+            denied = bool(_NEGATION.search(plain[: found.start()]))
+            others = (each.object for each in triples if each.predicate != triple.predicate)
+            within = any(_plain(triple.object) in _plain(other) for other in others)
+            if denied != (triple.predicate == "denies") and not within:
+                said = "denied" if denied else "stated"
+                return _rejected("negation_changed", f"{triple.object!r} is {said}")
+    return None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())

@@ -1,0 +1,120 @@
+"""The words of clinical English that extraction and parsing share: findings, lists, relatives.
+
+The word lists and patterns stand in extraction.toml; this module compiles them and cuts sentences
+and lists, with positions.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”)]{0,2}\s+(?=[\"'“(]?[A-Z0-9])|\s*\n\s*")
+_ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|st|vs|e\.g|i\.e|approx|no|fig|[a-z])\.$", re.I)
+# Two spellings of a border: a comma may be followed by the conjunction.
+_BORDER = re.compile(r"\s*,\s*(?:(?:and|or|plus|as well as|along with)\s+)?|\s*[;/]\s+|\s+(?:and|or|plus|as well as|along with|accompanied by)\s+")
+# "a non-itchy, flat rash": a comma between adjectives.
+_LOOSE_ADJECTIVE = re.compile(r"(?:an?|some) (?:non-)?[\w-]+(?:y|less|ful|ous|ive|al|able|ish|-shaped)$")
+_DETERMINER = re.compile(r"^(?:the|an?|some|his|her|their|my)\s+", re.I)
+
+
+@cache
+def patterns() -> dict[str, Any]:
+    """Return extraction.toml, whole."""
+    text = (files("evenhand.tools") / "extraction.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def words(name: str) -> re.Pattern[str]:
+    """Return one list of extraction.toml as an expression, matched from the start of a word."""
+    return re.compile(rf"\b(?:{alternatives(name)})", re.I)
+
+
+@cache
+def whole_words(name: str) -> re.Pattern[str]:
+    """Return one list of extraction.toml as an expression of whole words."""
+    return re.compile(rf"\b(?:{alternatives(name)})\b", re.I)
+
+
+def alternatives(name: str) -> str:
+    """Return a list of extraction.toml as one line of alternatives."""
+    listed: str = patterns()["words"][name]
+    return "".join(listed.split("\n")).strip("|")
+
+
+def is_finding(phrase: str) -> bool:
+    """Whether a phrase names a symptom or sign by itself: "fever" does, "muscle" does not."""
+    return words("findings").search(phrase) is not None
+
+
+def is_condition(phrase: str) -> bool:
+    """Whether a phrase names a condition that a person lives with: diabetes, pregnancy."""
+    return words("conditions").search(phrase) is not None
+
+
+def sentences(text: str) -> Iterator[tuple[int, str]]:
+    """Cut a text into sentences with their positions, in linear time and without a model."""
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        if "\n" not in match.group() and _ABBREVIATED.search(text[max(start, match.start() - 8) : match.start()]):
+            continue
+        if text[start : match.start()].strip():
+            yield start, text[start : match.start()]
+        start = match.end()
+    if text[start:].strip():
+        yield start, text[start:]
+
+
+def list_items(text: str) -> list[tuple[int, int]]:
+    """Cut a list of findings into its members, as spans.
+
+    A member that says nothing by itself stays with its neighbour: "muscle and joint pain",
+    "aching muscles and joints" and "bleeding from the nose and gums" are one each.
+    """
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for match in _BORDER.finditer(text):
+        spans.append((start, match.start()))
+        start = match.end()
+    spans.append((start, len(text)))
+    spans = [span for span in spans if text[span[0] : span[1]].strip()]
+    merged: list[tuple[int, int]] = []
+    open_start: int | None = None
+    for i, (left, right) in enumerate(spans):
+        item = text[left:right].strip(" .:\"")
+        following = text[spans[i + 1][0] : spans[i + 1][1]] if i + 1 < len(spans) else ""
+        if _waits(item, following):
+            open_start = left if open_start is None else open_start
+        elif merged and open_start is None and _belongs_back(item, text[merged[-1][0] : merged[-1][1]]):
+            merged[-1] = (merged[-1][0], right)
+        else:
+            merged.append((left if open_start is None else open_start, right))
+            open_start = None
+    if open_start is not None:
+        merged.append((open_start, spans[-1][1]))
+    return merged
+
+
+def _waits(item: str, following: str) -> bool:
+    """Whether "muscle" waits for "and joint pain"."""
+    if _LOOSE_ADJECTIVE.match(item) and is_finding(following) and not _DETERMINER.match(following):
+        return True
+    if is_finding(item) or not whole_words("body").fullmatch(item):
+        return False
+    first, *rest = _DETERMINER.sub("", following.strip()).split() or [""]
+    return bool(rest) and bool(whole_words("body").fullmatch(first)) and is_finding(" ".join(rest)) or (
+        is_finding(following) and not is_finding(first) and bool(whole_words("body").match(following.strip()))
+    )
+
+
+def _belongs_back(item: str, previous: str) -> bool:
+    """Whether "feet" belongs to "swellings on arms"."""
+    if is_finding(item) or is_condition(item):
+        return False
+    if not item:
+        return False
+    bare = re.sub(r"\b(?:the|his|her|their|my|lower|upper|left|right|both|inner|outer|area|region)\b", "", item, flags=re.I).strip()
+    return bool(whole_words("body").fullmatch(bare) or whole_words("body").fullmatch(item.split()[0])) and is_finding(previous)

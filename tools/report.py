@@ -1,0 +1,105 @@
+"""The report of a run: report.html, which needs nothing but itself, and report.json."""
+
+import base64
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from evenhand.graph_store.run_directory import RunDirectory
+from evenhand.tools.plots.palette import css_classes, css_variables
+from evenhand.tools.sections import ReportContext, Section, fill, load_context, sections
+from evenhand.tools.wording import group
+
+
+def write_report(run: RunDirectory, section_names: Sequence[str]) -> tuple[Path, Path]:
+    """Write report.html and report.json into the run directory, each in one step.
+
+    Args:
+        run: A run; stages that have not run yet show as empty sections.
+        section_names: Sections in their order (agents/recipes/*.toml).
+
+    Returns:
+        Paths of report.html and report.json.
+
+    Raises:
+        UserError: An unknown section; nothing is written then.
+    """
+    chosen = [sections.get(name) for name in section_names]
+    context = load_context(run)
+    page = report_html(context, chosen)
+    data = json.dumps(report_data(context), indent=2, ensure_ascii=False, allow_nan=False)
+    return run.write_text("report.html", page), run.write_text("report.json", data + "\n")
+
+
+def report_html(context: ReportContext, chosen: Sequence[Section]) -> str:
+    """Return the page: no script, no outside request, light, dark and print."""
+    style = f"\n{css_variables()}{css_classes()}{_stylesheet()}"
+    return fill(
+        "report.html",
+        context=context,
+        title=title(context),
+        style=Markup(style),  # noqa: S704 - our own style sheet
+        style_hash=_csp_hash(style),
+        parts=[(one, Markup(one.render(context))) for one in chosen],  # noqa: S704
+    )
+
+
+def title(context: ReportContext) -> str:
+    """Return the question of the audit, as far as the plan states it."""
+    names = [group(name) for name in context.plan.get("attributes", ())]
+    changed = " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]])) or "attributes"
+    model = context.model("target")
+    target = "the embedded local model" if model == "local" else model
+    return f"Do the answers of {target} change with the patient's {changed}?"
+
+
+def report_data(context: ReportContext) -> dict[str, Any]:
+    """Return what report.json holds; measurements stand there as in measurements.jsonl."""
+    manifest = context.manifest
+    return {
+        "run": manifest.run,
+        "created": manifest.created,
+        "plan": dict(manifest.plan),
+        "dataset_hash": manifest.dataset_hash,
+        "seed": manifest.seed,
+        "versions": manifest.versions,
+        "models": manifest.models,
+        "prompt_hashes": manifest.prompt_hashes,
+        "measurements": [one.model_dump(mode="json") for one in context.measurements],
+        "unscored": unscored_counts(context),
+        "samples": len(context.samples),
+        "answers": len(context.answers),
+        "calls": len(context.calls),
+    }
+
+
+def unscored_counts(context: ReportContext) -> dict[str, dict[str, int]]:
+    """Return what could not be scored: answers by way of asking, verdicts, questions."""
+    lost: dict[str, Counter[str]] = {}
+    for answer in context.answers:
+        if answer.status != "ok":
+            lost.setdefault(answer.arm, Counter())[f"answer_{answer.status}"] += 1
+    for judgement in context.judgements:
+        if judgement.status != "ok":
+            lost.setdefault(judgement.rubric, Counter())[judgement.status] += 1
+    for variant in context.variants:
+        if variant.id in context.rejections:
+            lost.setdefault(variant.group, Counter())["gate_rejected"] += 1
+        elif variant.status != "ok":
+            lost.setdefault(variant.group, Counter())[f"variant_{variant.status}"] += 1
+    return {name: dict(counts) for name, counts in lost.items()}
+
+
+def _stylesheet() -> str:
+    return (files("evenhand.tools") / "report.css").read_text("utf-8")
+
+
+def _csp_hash(style: str) -> str:
+    """Return the hash by which the policy allows this one style sheet, and no other."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()

@@ -1,0 +1,138 @@
+"""Flags that several verbs share, and the reading of their values."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from evenhand.agents.plan import Plan
+from evenhand.graph_store.errors import UserError
+from evenhand.ui.settings import RoleChoice, Settings
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+MODEL_ROLES = ("target", "judge", "generator", "attacker", "rewriter")
+
+
+class SampleCount(click.ParamType[int | None]):
+    """A whole number above 0, or "all"."""
+
+    name = "N|all"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | None:
+        """Return the number; None for "all"."""
+        text = str(value).strip().lower()
+        if text == "all":
+            return None
+        if not text.isascii() or not text.isdigit() or int(text) == 0:
+            self.fail(f"{value!r} is no number of samples; expected 1 or more, or 'all'.")
+        return int(text)
+
+
+def workspace_options(command: Command) -> Command:
+    """Add --config and --runs-dir."""
+    command = click.option(
+        "--runs-dir", metavar="FOLDER", help="Where runs are kept (default: evenhand-runs)."
+    )(command)
+    return click.option(
+        "--config", metavar="FILE", help="Settings as TOML (default: ./evenhand.toml)."
+    )(command)
+
+
+def json_option(command: Command) -> Command:
+    """Add --json."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def plan_options(command: Command) -> Command:
+    """Add the flags that make up a plan."""
+    for role in reversed(MODEL_ROLES):
+        command = click.option(
+            f"--{role}-base-url",
+            metavar="URL",
+            help=f"OpenAI-compatible server of the {role}.",
+        )(command)
+    for role in reversed(MODEL_ROLES):
+        usual = "local" if role == "target" else "rules"
+        command = click.option(
+            f"--{role}", metavar="MODEL", help=f"'provider/name', local or rules ({usual})."
+        )(command)
+    for option in reversed(_PLAN_OPTIONS):
+        command = option(command)
+    return command
+
+
+_PLAN_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option("--recipe", default="kg", show_default=True, help="Line of research to follow."),
+    click.option("--dataset", default="demo", show_default=True, help="Registered data set."),
+    click.option("--path", metavar="FILE", help="File of the data set, or its Hugging Face id."),
+    click.option("--n", type=SampleCount(), default="all", help="Samples to draw (all)."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Seed of all draws."),
+    click.option("--attributes", metavar="A,B", help="Changed one at a time: age,gender."),
+    click.option("--intersections", metavar="A+B", help="Changed together: age+gender."),
+    click.option("--repeats", type=click.IntRange(1), default=1, help="Askings in the repeat arm."),
+    click.option("--temperature", type=click.FloatRange(0, 2), help="Of the target (0.5)."),
+    click.option("--max-tokens", type=click.IntRange(1), help="Of the target's answers (400)."),
+    click.option("--base-url", metavar="URL", help="Server of every role named openai/..."),
+    click.option("--gguf", metavar="FILE", help="Weights for `local`, instead of the built-in."),
+    click.option("--max-calls", type=click.IntRange(1), help="Stop at so many calls."),
+    click.option("--budget-usd", type=click.FloatRange(0, min_open=True), help="Stop at this."),
+    click.option("--max-in-flight", type=click.IntRange(1), help="Calls at once, at most (16)."),
+    click.option("--graph", metavar="ADDRESS", help="Knowledge graph: sqlite, or an address."),
+)
+
+
+def names_list(text: str | None) -> tuple[str, ...]:
+    """Read "age,gender" as names; () for nothing."""
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def groups_list(text: str | None) -> tuple[tuple[str, ...], ...]:
+    """Read "age+gender,age+location" as groups of names.
+
+    Raises:
+        UserError: A group holds fewer than two different names.
+    """
+    groups = tuple(
+        tuple(part.strip() for part in group.split("+") if part.strip())
+        for group in names_list(text)
+    )
+    for group in groups:
+        if len(set(group)) < 2:
+            raise UserError(
+                f"Intersection {'+'.join(group)!r} is one attribute; expected two or more that "
+                "are changed together, such as age+gender. Name one alone with --attributes."
+            )
+    return groups
+
+
+def plan_from(settings: Settings, flags: dict[str, Any]) -> Plan:
+    """Make the Plan that the flags of `plan_options` ask for; names are not checked yet."""
+    return Plan(
+        recipe=flags["recipe"],
+        dataset=flags["dataset"],
+        path=flags["path"],
+        n=flags["n"],
+        seed=flags["seed"],
+        attributes=names_list(flags["attributes"]),
+        intersections=groups_list(flags["intersections"]),
+        repeats=flags["repeats"],
+        roles=settings.role_models(**{role: _role_choice(role, flags) for role in MODEL_ROLES}),
+        max_calls=settings.max_calls,
+        budget_usd=settings.budget_usd,
+        max_in_flight=settings.max_in_flight,
+        graph=settings.graph,
+    )
+
+
+def _role_choice(role: str, flags: dict[str, Any]) -> RoleChoice:
+    model = flags[role]
+    shared = flags["base_url"] if (model or "").startswith("openai/") else None
+    choice = {"model": model, "base_url": flags[f"{role}_base_url"] or shared}
+    if role == "target":
+        choice |= {"temperature": flags["temperature"], "max_tokens": flags["max_tokens"]}
+    if flags["gguf"] and (model == "local" or (model is None and role == "target")):
+        choice["path"] = flags["gguf"]
+    return RoleChoice(**choice)

@@ -1,0 +1,149 @@
+"""How stages, costs, times and plans are said, in the terminal and in the workbench alike."""
+
+from dataclasses import dataclass
+
+from evenhand.agents.estimate import Estimate
+from evenhand.agents.jobs import StageProgress
+from evenhand.agents.plan import Plan, Role, RoleModel
+from evenhand.tools.wording import counted, short_arm, status
+
+STAGE_WORDS = {
+    "load": "Load samples",
+    "fit": "Fit a mimic",
+    "extract": "Extract triples",
+    "verbalise": "Write base questions",
+    "perturb": "Change attributes",
+    "gate": "Check the changes",
+    "answer": "Ask the target",
+    "judge": "Judge the answers",
+    "rewrite": "Rewrite answers",
+    "measure": "Measure",
+    "report": "Write the report",
+}
+
+ROLE_TASKS: dict[Role, str] = {
+    "target": "answers the questions: the model under audit",
+    "generator": "writes the base questions",
+    "attacker": "changes one attribute at a time",
+    "rewriter": "rewords for the placebo arm",
+    "judge": "compares and scores the answers",
+}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One line of a plan: what it is called and what it says."""
+
+    label: str
+    value: str
+    term: str = ""
+    """Its entry in the glossary, if it has one."""
+
+
+def duration(seconds: float | None) -> str:
+    """Return "under 1 min", "about 6 min", "about 2 h 10 min", or "not known beforehand"."""
+    if seconds is None:
+        return "not known beforehand"
+    if seconds < 60:
+        return "under 1 min"
+    minutes = round(seconds / 60)
+    hours, rest = divmod(minutes, 60)
+    if hours == 0:
+        return f"about {minutes} min"
+    return f"about {hours} h" + (f" {rest} min" if rest else "")
+
+
+def cost(usd: float | None) -> str:
+    """Return "$0.42", "under $0.01", or that a price is not known."""
+    if usd is None:
+        return "price not known"
+    return "under $0.01" if 0 < usd < 0.01 else f"${usd:,.2f}"
+
+
+def rate(per_minute: float | None) -> str:
+    """Return "12 a minute"; empty where there is none yet."""
+    if not per_minute:
+        return ""
+    return f"{per_minute:,.0f} a minute" if per_minute >= 10 else f"{per_minute:.1f} a minute"
+
+
+def attempts(stage: StageProgress) -> str:
+    """Return how far a stage is, in words: "84 of 160, 12 a minute, 2 refused"."""
+    done = f"{stage.done:,} of {stage.total:,}" if stage.total > 1 else ""
+    speed = "" if stage.finished else rate(stage.per_minute)
+    counts = [f"{n:,} {status(name)}" for name, n in stage.counts.items() if n]
+    return ", ".join(part for part in (done, speed, *counts) if part) or (
+        "done" if stage.finished else "working"
+    )
+
+
+def player(model: RoleModel) -> str:
+    """Return who plays a role: "rules (deterministic, no model)", "openai/gpt-4o at host"."""
+    if model.model == "rules":
+        return "rules (deterministic, no model)"
+    place = f" at {model.base_url}" if model.base_url else ""
+    file = f" ({model.path})" if model.path else ""
+    return f"{model.model}{place}{file}"
+
+
+def plan_facts(plan: Plan, estimate: Estimate) -> list[Fact]:
+    """Return what a plan asks of whom, and what it costs and shows, line by line.
+
+    Args:
+        plan: A checked plan.
+        estimate: Its estimate.
+    """
+    return [*asked_facts(plan), *cost_facts(plan, estimate)]
+
+
+def asked_facts(plan: Plan) -> list[Fact]:
+    """Return what is asked of whom, whatever n is."""
+    groups = ["+".join(group) for group in plan.intersections]
+    together = f"; together: {', '.join(groups)}" if groups else ""
+    source = f" ({plan.path})" if plan.path else ""
+    roles = [(role, plan.roles[role]) for role in ROLE_TASKS if role != "target"]
+    rules = [role for role, model in roles if model.model == "rules"]
+    facts = [
+        Fact("Target", player(plan.roles["target"]), "target"),
+        Fact("Data", f"{plan.dataset}{source}, seed {plan.seed}", "seed"),
+        Fact("Changed alone", ", ".join(plan.attributes) + together, "attribute"),
+        Fact("Asked", ", ".join(short_arm(arm) for arm in plan.asked), "multi_hop"),
+        Fact("Noise controls", _controls(plan), "control"),
+    ]
+    facts += [
+        Fact(role.capitalize(), player(model), role)
+        for role, model in roles
+        if model.model != "rules"
+    ]
+    if rules:
+        names = ", ".join(rules).capitalize()
+        facts.append(Fact(names, "rules (deterministic, no model)", "rules"))
+    return facts
+
+
+def cost_facts(plan: Plan, estimate: Estimate) -> list[Fact]:
+    """Return the lines that follow n: calls, cost, time, smallest difference, where text goes."""
+    calls = ", ".join(f"{role} {n:,}" for role, n in estimate.calls.items() if n)
+    where = ", ".join(estimate.hosts) if estimate.hosts else "this machine only"
+    return [
+        Fact("Questions", f"{estimate.samples:,}"),
+        Fact("Calls, at most", f"{estimate.total_calls:,}" + (f" ({calls})" if calls else "")),
+        Fact("Cost", cost(estimate.cost_usd) + _cap(plan)),
+        Fact("Time", duration(estimate.seconds)),
+        Fact("What this n can show", estimate.least_effect, "power"),
+        Fact("Text is sent to", where),
+    ]
+
+
+def _controls(plan: Plan) -> str:
+    names = [
+        f"repeat ({counted(plan.repeats, 'time')})" if name == "repeat" else name
+        for name in plan.controls
+    ]
+    return ", ".join(names) or "none: noise cannot be told from an effect"
+
+
+def _cap(plan: Plan) -> str:
+    caps = [f"at most {plan.max_calls:,} calls"] if plan.max_calls else []
+    caps += [f"at most ${plan.budget_usd:,.2f}"] if plan.budget_usd else []
+    return f" (stops at {' or '.join(caps).replace('at most ', '')})" if caps else ""
