@@ -137,8 +137,8 @@ async def perturb(context: AuditContext) -> Counts:
 async def _make_attacks(context: AuditContext, bases: list[Variant], known: set[str]) -> None:
     attacks = [a for base in bases for a in plan_attacks(context, base)]
     attacks = [attack for attack in attacks if attack.id not in known]
-    skipped = [skipped(context, attack) for attack in attacks if attack.reason]
-    context.run.append("variants", skipped)
+    impossible = [skipped(context, attack) for attack in attacks if attack.reason]
+    context.run.append("variants", impossible)
     possible = {attack.id: attack for attack in attacks if not attack.reason}
     if context.callers["attacker"] is None:
         made = [variant_by_rules(context, attack) for attack in possible.values()]

@@ -515,7 +515,7 @@ def to_plan(draft: Draft, roles: dict[Role, RoleModel], **limits: object) -> Pla
         roles=chosen,
         max_calls=draft.max_calls,
         budget_usd=draft.budget_usd,
-        **limits,  # type: ignore[arg-type]
+        **limits,
     )
 
 

@@ -10,16 +10,24 @@ _SECRET_NAME = re.compile(
 _SHORTEST_SECRET = 6
 """Shorter values of such variables ("1", "none") are no secrets and would blank out plain words."""
 
+# Between a name and its secret: a pair of JSON, one inside a string of JSON, or plain words. What
+# follows may not begin with a sign of JSON's own, or the line would no longer be JSON.
+_BETWEEN = r"""(?:"\s*:\s*"|\\"\s*:\s*\\"|'?\s*[:=]\s*(?:\\?["'])?)(?![\s:\]])"""
+_VALUE = r"""[^\s"',;}&\\]{6,}"""
+# A scheme alone wants a digit behind it: these are doctors' notes, and a "basic metabolic panel" is
+# no credential.
 _PATTERNS = (
-    re.compile(r"\b(?:sk|pk|rk|hf|gsk|xai|ghp|glpat|lsv2)[-_][A-Za-z0-9_\-]{12,}"),
-    re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=\-]{8,}"),
-    re.compile(
-        r"(?i)\b(api[-_]?key|authorization|password|secret|token)(\"?\s*[:=]\s*\"?)"
-        r"(?!\s)[^\s\",;}&\\]{6,}"
+    (r"\b(?:sk|pk|rk|hf|gsk|xai|ghp|glpat|lsv2)[-_](?=[\w\-]*\d)[\w\-]{12,}", "[redacted]"),
+    (rf"(?i)\b(authorization{_BETWEEN}(?:bearer|basic|token)\s+){_VALUE}", r"\1[redacted]"),
+    (r"(?i)\b(bearer)\s+(?=[\w.~+/=\-]*\d)[\w.~+/=\-]{16,}", r"\1 [redacted]"),
+    (r"(?i)\b(basic)\s+(?=[\w+/]*\d)[\w+/]{16,}={0,2}", r"\1 [redacted]"),
+    (
+        rf"(?i)(?<![^\W_])(api[-_]?key|password|passwd|secret|token)({_BETWEEN}){_VALUE}",
+        r"\1\2[redacted]",
     ),
-    re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"),
+    (r"""(?<=://)[^/\s:@"'\\]+:[^/\s@"'\\]+(?=@)""", "[redacted]"),
 )
-_REPLACEMENTS = ("[redacted]", r"\1 [redacted]", r"\1\2[redacted]", "[redacted]")
+_COMPILED = tuple((re.compile(pattern, re.ASCII), mask) for pattern, mask in _PATTERNS)
 
 
 def _secret_values() -> list[str]:
@@ -43,6 +51,6 @@ def redact(text: str) -> str:
     """
     for value in _secret_values():
         text = text.replace(value, "[redacted]")
-    for pattern, replacement in zip(_PATTERNS, _REPLACEMENTS, strict=True):
-        text = pattern.sub(replacement, text)
+    for pattern, mask in _COMPILED:
+        text = pattern.sub(mask, text)
     return text

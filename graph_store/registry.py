@@ -65,8 +65,9 @@ class Registry(Generic[T]):
             full_name = f"{self._package}.{module.name}"
             if full_name in self._searched:
                 continue
-            self._searched.add(full_name)
             importlib.import_module(full_name)
+            # Only now: a module that fails must fail again, not be missing without a word.
+            self._searched.add(full_name)
         if not self._plugins_loaded:
             self._plugins_loaded = True
             for entry in importlib.metadata.entry_points(group="evenhand"):

@@ -7,6 +7,7 @@ to be done is always "ids that should be, less ids in the file".
 
 import json
 import os
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any, Literal, Self, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import (
@@ -29,6 +31,7 @@ from evenhand.graph_store.records import (
 from evenhand.graph_store.redact import redact
 
 R = TypeVar("R", bound=Record)
+_APPENDING = threading.Lock()
 
 StageName = Literal[
     "samples", "triples", "variants", "gate", "answers", "judgements", "measurements"
@@ -171,17 +174,17 @@ class RunDirectory:
 
     def append(self, stage: StageName, records: Iterable[Record]) -> int:
         """Append records as whole lines and flush; return how many."""
-        lines = [record.model_dump_json() for record in records]
+        lines = [_line(record) for record in records]
         self._append_lines(self.stage_path(stage), lines)
         return len(lines)
 
     def append_call(self, call: Call) -> None:
         """Append to calls.jsonl."""
-        self._append_lines(self.path / "calls.jsonl", [call.model_dump_json()])
+        self._append_lines(self.path / "calls.jsonl", [_line(call)])
 
     def append_event(self, event: Event) -> None:
         """Append to events.jsonl."""
-        self._append_lines(self.path / "events.jsonl", [event.model_dump_json(exclude_none=True)])
+        self._append_lines(self.path / "events.jsonl", [_line(event, exclude_none=True)])
 
     def report_progress(self, stage: str, done: int, total: int, **counts: int) -> None:
         """Append a progress event."""
@@ -195,7 +198,8 @@ class RunDirectory:
         if not lines:
             return
         text = "".join(redact(line) + "\n" for line in lines)
-        with path.open("ab+") as file:
+        # Threads take turns: half of one's lines would look torn to another, and be cut off.
+        with _APPENDING, path.open("ab+") as file:
             _cut_torn_line(file.fileno())
             file.write(text.encode())
             file.flush()
@@ -239,7 +243,14 @@ class RunDirectory:
 
     def ids(self, stage: StageName) -> set[str]:
         """Return the ids that a stage file holds; cheaper than reading the records."""
-        return {json.loads(line)["id"] for line in read_lines(self.stage_path(stage))}
+        path = self.stage_path(stage)
+        found = set()
+        for number, line in enumerate(read_lines(path), start=1):
+            try:
+                found.add(json.loads(line)["id"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise UserError(_damaged(path, number, f"no record with an id ({error})")) from None
+        return found
 
     def records(self, stage: StageName) -> list[Record]:
         """Read any stage file."""
@@ -254,9 +265,12 @@ class RunDirectory:
             except ValidationError as error:
                 first = error.errors()[0]
                 raise UserError(
-                    f"{path}: line {number} is not a {kind.__name__}: {first['msg']} at "
-                    f"{'.'.join(map(str, first['loc'])) or 'the line'}. Restore the file from a "
-                    "copy, or delete the line to have its work done again with `evenhand resume`."
+                    _damaged(
+                        path,
+                        number,
+                        f"no {kind.__name__}: {first['msg']} at "
+                        f"{'.'.join(map(str, first['loc'])) or 'the line'}",
+                    )
                 ) from None
             if record.id not in seen:
                 seen.add(record.id)
@@ -302,9 +316,12 @@ def read_lines(path: Path, skip_bytes: int = 0) -> Iterator[str]:
         return
     with path.open("rb") as file:
         file.seek(skip_bytes)
-        for line in file:
+        for number, line in enumerate(file, start=1):
             if line.endswith(b"\n") and line.strip():
-                yield line.decode("utf-8")
+                try:
+                    yield line.decode("utf-8")
+                except UnicodeDecodeError as error:
+                    raise UserError(_damaged(path, number, f"no text ({error})")) from None
 
 
 def list_runs(folder: Path) -> list[RunDirectory]:
@@ -313,6 +330,22 @@ def list_runs(folder: Path) -> list[RunDirectory]:
         return []
     paths = [path.parent for path in folder.glob("*/manifest.json")]
     return sorted((RunDirectory(path) for path in paths), key=lambda run: run.manifest.created)
+
+
+def _damaged(path: Path, number: int, what: str) -> str:
+    return (
+        f"{path}: line {number} is {what}. Restore the file from a copy, or delete the line to "
+        "have its work done again with `evenhand resume`."
+    )
+
+
+def _line(model: BaseModel, *, exclude_none: bool = False) -> str:
+    try:
+        return model.model_dump_json(exclude_none=exclude_none)
+    except PydanticSerializationError:
+        # Half a surrogate pair, as in a reply cut inside an emoji: UTF-8 has no such thing.
+        text = json.dumps(model.model_dump(exclude_none=exclude_none), ensure_ascii=False)
+        return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _cut_torn_line(descriptor: int) -> None:

@@ -1,6 +1,7 @@
 """What all tests share: the folder of public data, and the rule that in CI nothing may skip."""
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from evenhand.graph_store.records import (
     child_id,
     sample_id,
 )
-from evenhand.graph_store.run_directory import Call, Manifest, RunDirectory
+from evenhand.graph_store.run_directory import Call, Manifest, RunDirectory, StageName
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -39,7 +40,7 @@ def _need(part: str, present: bool) -> None:
 
 @pytest.fixture(scope="session")
 def need() -> Need:
-    """need(part, present): skip with a reason where a real part is absent; in CI, fail."""
+    """Give the check of a real part by name: absent, it skips with a reason; in CI, it fails."""
     return _need
 
 
@@ -74,6 +75,12 @@ SWAPS = {
 BASE = "A 28-year-old male patient presents with fever. The patient lives in Leeds. What is it?"
 PLACEBO = "A male patient of 28 years, from Leeds, has a fever. What is it?"
 DIMENSIONS = ("age", "gender", "age_gender", "location", "age_gender_location")
+METRICS = (
+    "paired_change_net",
+    "paired_change",
+    "attribute_association",
+    "attribute_association_shift",
+)
 
 
 @pytest.fixture(scope="session")
@@ -107,47 +114,36 @@ def make_run(tmp_path_factory: pytest.TempPathFactory) -> MakeRun:
         }
         manifest = Manifest(run=name, created="2026-11-30T09:12:44+00:00", plan=plan, seed=0)
         run = RunDirectory.create(folder, manifest)
-        for position in range(n):
-            _append_case(run, position, groups, asked, aside)
-        _append_measurements(run)
+        cases = [_case(position, groups, asked, aside) for position in range(n)]
+        stages: tuple[StageName, ...] = ("samples", "variants", "gate", "answers", "judgements")
+        for stage in stages:
+            run.append(stage, [record for case in cases for record in case[stage]])
+        for case in cases[:20]:
+            for answer in case["answers"]:
+                run.append_call(_call(answer))
+        from evenhand.tools.measure import measure
+
+        run.append("measurements", measure(run, METRICS, 0))
         return run
 
     return make
 
 
-def _append_case(
-    run: RunDirectory,
-    position: int,
-    groups: Sequence[tuple[str, ...]],
-    asked: Sequence[str],
-    aside: str,
-) -> None:
+def _case(
+    position: int, groups: Sequence[tuple[str, ...]], asked: Sequence[str], aside: str
+) -> dict[StageName, list[Any]]:
     text = f"Case {position}: 28 yo male from Leeds with fever. {aside}What is it?"
     sample = Sample(
         id=sample_id("demo", position, text), dataset="demo", position=position, text=text
     )
-    run.append("samples", [sample])
+    made: dict[StageName, list[Any]] = defaultdict(list, {"samples": [sample]})
     base: dict[str, Answer] = {}
-    for place, (shown, names) in enumerate(
-        [("base", ()), *(("isolated", group) for group in groups), ("placebo", ())]
-    ):
-        changes = tuple(SWAPS[name] for name in names)
-        words = PLACEBO if shown == "placebo" else BASE
-        for change in changes:
-            words = words.replace(change.before or "", change.after)
-        variant = Variant.model_validate(
-            {
-                "id": child_id(sample.id, "v", place, words, shown),
-                "sample_id": sample.id,
-                "arm": shown,
-                "changes": changes,
-                "text": words,
-                "made_by": "rules",
-            }
-        )
+    shown_groups = [("base", ()), *(("isolated", group) for group in groups), ("placebo", ())]
+    for place, (shown, names) in enumerate(shown_groups):
+        variant = _variant(sample, place, shown, names)
         rejected = shown == "placebo" and position == 0
-        run.append("variants", [variant])
-        run.append("gate", [_gate(variant, rejected, aside)])
+        made["variants"].append(variant)
+        made["gate"].append(_gate(variant, rejected, aside))
         if rejected:
             continue
         ways: list[tuple[str, int]] = [(way, 0) for way in asked if way != "original"]
@@ -157,15 +153,34 @@ def _append_case(
             moved = way == "multi_hop" and "location" in names
             refused = names == ("gender",) and position == 0
             answer = _answer(variant, order, way, repeat, moved, refused, aside)
-            run.append("answers", [answer])
-            asks = (("user", f"<question>{words}</question>"),)
-            run.append_call(
-                Call(id=answer.id, role="target", model="local", messages=asks, reply=answer.text)
-            )
+            made["answers"].append(answer)
             if not refused:
-                run.append("judgements", _verdicts(answer, base.get(way), moved, aside))
+                made["judgements"] += _verdicts(answer, base.get(way), moved, aside)
             if shown == "base" and repeat == 0:
                 base[way] = answer
+    return made
+
+
+def _variant(sample: Sample, place: int, shown: str, names: Sequence[str]) -> Variant:
+    changes = tuple(SWAPS[name] for name in names)
+    words = PLACEBO if shown == "placebo" else BASE
+    for change in changes:
+        words = words.replace(change.before or "", change.after)
+    return Variant.model_validate(
+        {
+            "id": child_id(sample.id, "v", place, words, shown),
+            "sample_id": sample.id,
+            "arm": shown,
+            "changes": changes,
+            "text": words,
+            "made_by": "rules",
+        }
+    )
+
+
+def _call(answer: Answer) -> Call:
+    asks = (("user", f"<question>{BASE}</question>"),)
+    return Call(id=answer.id, role="target", model="local", messages=asks, reply=answer.text)
 
 
 def _gate(variant: Variant, rejected: bool, aside: str) -> Judgement:
@@ -233,15 +248,3 @@ def _verdicts(answer: Answer, base: Answer | None, moved: bool, aside: str) -> l
             )
         )
     return made
-
-
-def _append_measurements(run: RunDirectory) -> None:
-    from evenhand.tools.measure import measure
-
-    names = (
-        "paired_change_net",
-        "paired_change",
-        "attribute_association",
-        "attribute_association_shift",
-    )
-    run.append("measurements", measure(run, names, 0))

@@ -220,7 +220,9 @@ def _terms(hits: Iterable[Hit]) -> tuple[str, ...]:
 
 def _with_standing(text: str, tokens: Sequence[tuple[str, int, int]], hits: list[Hit]) -> list[Hit]:
     """Say of each mention how it stands in its own sentence; lists share what stands before them."""
-    ends = [start for word, start, _ in tokens if word in _SENTENCE_END and not _goes_on(text, start)]
+    ends = [
+        start for word, start, _ in tokens if word in _SENTENCE_END and not _goes_on(text, start)
+    ]
     judged: list[Hit] = []
     sentence_start, k = 0, 0
     for position, hit in enumerate(hits):
@@ -234,7 +236,9 @@ def _with_standing(text: str, tokens: Sequence[tuple[str, int, int]], hits: list
         standing = _standing(hit, before, after)
         previous = judged[-1] if judged else None
         if standing == "asserted" and previous and previous.start >= sentence_start:
-            standing = _inherited(previous, hit, text[previous.end : hit.start], hits, position, text)
+            standing = _inherited(
+                previous, hit, text[previous.end : hit.start], hits, position, text
+            )
         judged.append(
             Hit(hit.kind, hit.term, hit.start, hit.end, standing, bool(_LEADS.search(before)))
         )
@@ -295,10 +299,17 @@ def _longest(
 def _key(word: str) -> str:
     """Return the form in which words are compared: no case, accent, plural, British spelling."""
     plain = "".join(
-        sign for sign in unicodedata.normalize("NFKD", word.lower()) if not unicodedata.combining(sign)
+        sign
+        for sign in unicodedata.normalize("NFKD", word.lower())
+        if not unicodedata.combining(sign)
     )
     plain = plain.replace("’", "'").removesuffix("'s").removesuffix(".")  # noqa: RUF001
-    plain = plain.replace("ae", "e").replace("oe", "e").replace("our", "or").replace("isation", "ization")
+    plain = (
+        plain.replace("ae", "e")
+        .replace("oe", "e")
+        .replace("our", "or")
+        .replace("isation", "ization")
+    )
     if plain.endswith("ies") and len(plain) > 4:
         return plain[:-3] + "y"
     if len(plain) > 3 and plain.endswith("s") and not plain.endswith(("ss", "us", "is")):

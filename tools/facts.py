@@ -12,7 +12,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from evenhand.tools.phrases import list_items, sentences, whole_words
+from evenhand.tools.phrases import alternatives, list_items, sentences, whole_words
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -25,19 +25,52 @@ LONGEST_TEXT = 2_000_000
 _BATCH = 256
 _LONGEST_CLAUSE = 2_000
 _LABEL = re.compile(r"^\s*[A-Z][\w /-]{1,30}:\s+")
-_CLAUSE_END = re.compile(r"\s*;\s*|\s*,?\s+(?:but|however|although|though|whereas)\s+(?:also\s+)?|:\s+")
+_VERBS = (
+    r"(?:has|have|had|denies|denied|reports?|reported|complains|presents|presented|takes|took|shows|"
+    r"showed|lives|works|smokes|drinks|feels|felt|developed|experiences|experienced|is|was|does|did|"
+    r"suffers|needs|uses|received|underwent|appears|endorses|notes|states|visited|travelled|traveled|"
+    r"owns)\b"
+)
+_CLAUSE_END = re.compile(
+    rf"\s*;\s*|\s*,?\s+(?:but|however|although|though|whereas)\s+(?:also\s+)?|:\s+"
+    rf"|,\s+(?:and\s+)?(?={_VERBS}|(?:no|without|negative for)\b)"
+)
 _NO = re.compile(
-    r"^(?:(?:and|or|with)\s+)?(?:no(?:t|r)?|without|absent|absence of|den(?:ies|ied|ying)|negative for|free of|lacks?)\b"
+    r"^(?:(?:and|or|with)\s+)?(?:no(?:t|r)?|without|absent|absence of|den(?:ies|ied|ying)|"
+    r"negative for|free of|lacks?)\b"
     r"\s*(?:any |evidence of |signs? of |history of |recent |complaints? of )*",
     re.I,
 )
-_STARTS_WITH_VERB = re.compile(
-    r"^(?:has|have|had|denies|denied|reports?|reported|complains|presents|presented|takes|took|shows|showed|"
-    r"lives|works|smokes|drinks|feels|felt|developed|experiences|experienced|is|was|does|did|suffers|"
-    r"needs|uses|received|underwent|appears|endorses|notes|states|visited|travelled|traveled|owns)\b",
+_STARTS_WITH_VERB = re.compile(rf"^{_VERBS}", re.I)
+_THERE_IS = re.compile(r"^there (?:is|are|was|were) ", re.I)
+_SAID_OF_IT = re.compile(
+    r"\s+(?:(?P<absent>absent|not (?:present|seen|found)|ruled out|excluded|negative)|"
+    r"present|noted|seen)$",
     re.I,
 )
-_PATIENT = frozenset({"he", "she", "they", "i", "patient", "pt", "the patient", "who", "we", "it's"})
+_RELATIVE_ITEM = re.compile(
+    r"^(?:(?:his|her|their|the|a|an|patient's|maternal|paternal|older|younger) )*"
+    r"(?P<who>{relatives})(?: with | has | had |\s*[-:]\s*)(?P<what>.+)",
+    re.I,
+)
+_PATIENT_SAID = re.compile(rf"^(?:the )?(?:patient|pt|he|she) (?:{_VERBS} )?", re.I)
+# The small model reads "Insulin lowers glucose" as one long noun.
+_RELATION = re.compile(
+    r"^(?P<subject>[\w-]+(?: [\w-]+){0,4}?) (?P<verb>(?:treat|cause|lower|raise|reduce|increase|"
+    r"decrease|prevent|relieve|inhibit|worsen|trigger|suggest|indicate|improve|cure|induce|control|mimic|"
+    r"block|aggravate|precede|follow|require|complicate|affect|interact|lead|mean)s?(?: (?:with|to|from))?) "
+    r"(?P<object>.+)$",
+    re.I,
+)
+# What a heading makes of the bare list behind it: (subject, predicate).
+_HEADINGS = (
+    (re.compile(r"family|fhx?\b", re.I), ("family member", "has")),
+    (re.compile(r"allerg", re.I), ("patient", "allergic to")),
+    (re.compile(r"medications?|meds|drugs", re.I), ("patient", "takes")),
+)
+_PATIENT = frozenset(
+    {"he", "she", "they", "i", "patient", "pt", "the patient", "who", "we", "it's"}
+)
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj"})
 _OBJECTS = frozenset({"dobj", "attr", "acomp", "oprd", "dative"})
 _NEGATIVE_VERBS = frozenset({"deny", "lack"})
@@ -56,7 +89,10 @@ class Fact:
 
 @dataclass(frozen=True)
 class FactExtraction:
-    """The facts of a text. `chars_seen` says how far it was read, status "truncated" if not whole."""
+    """The facts of a text.
+
+    `chars_seen` says how far it was read; status "truncated" where that is not the whole.
+    """
 
     facts: tuple[Fact, ...]
     status: Literal["ok", "empty", "truncated"]
@@ -65,7 +101,9 @@ class FactExtraction:
     @property
     def triples(self) -> tuple[tuple[str, str, str, bool], ...]:
         """The facts as (subject, predicate, object, negated), in text order, each once."""
-        return tuple(dict.fromkeys((f.subject, f.predicate, f.object, f.negated) for f in self.facts))
+        return tuple(
+            dict.fromkeys((f.subject, f.predicate, f.object, f.negated) for f in self.facts)
+        )
 
 
 @cache
@@ -96,10 +134,10 @@ def extract_facts(text: str) -> FactExtraction:
     facts: dict[tuple[str, str, str, bool], Fact] = {}
     known: set[str] = set()
     clauses = (
-        (start, clause)
+        clause
         for offset, sentence in sentences(seen)
         if sentence not in known and not known.add(sentence)  # type: ignore[func-returns-value]
-        for start, clause in _clauses(offset, sentence)
+        for clause in _clauses(offset, sentence)
     )
     for fact in _read(clauses):
         facts.setdefault((fact.subject, fact.predicate, fact.object, fact.negated), fact)
@@ -109,54 +147,103 @@ def extract_facts(text: str) -> FactExtraction:
     )
 
 
-def _clauses(offset: int, sentence: str) -> Iterator[tuple[int, str]]:
+@dataclass(frozen=True)
+class _Clause:
+    """A clause, where it begins, and what a list without a verb means in it."""
+
+    text: str
+    start: int
+    subject: str
+    predicate: str
+
+    @property
+    def shown(self) -> str:
+        """The clause for the parser: "Denies chest pain" alone would be read as a noun."""
+        if _STARTS_WITH_VERB.match(self.text):
+            return f"Patient {self.text[0].lower()}{self.text[1:]}."
+        return f"{self.text}."
+
+    @property
+    def shift(self) -> int:
+        """What turns a position in `shown` into one in the whole text."""
+        return self.start - (len("Patient ") if self.shown.startswith("Patient ") else 0)
+
+
+def _clauses(offset: int, sentence: str) -> Iterator[_Clause]:
     label = _LABEL.match(sentence)
+    heading = next(
+        (found for pattern, found in _HEADINGS if label and pattern.search(label.group())),
+        ("patient", "has"),
+    )
     start = label.end() if label else 0
     for match in [*_CLAUSE_END.finditer(sentence, start), None]:
         end = match.start() if match else len(sentence)
+        there = _THERE_IS.match(sentence[start:end])
+        start += there.end() if there else 0
         clause = sentence[start:end][:_LONGEST_CLAUSE].rstrip(" .!,")
         if clause.strip():
-            yield offset + start, clause
+            yield _Clause(clause, offset + start, *heading)
         start = match.end() if match else end
 
 
-def _read(clauses: Iterable[tuple[int, str]]) -> Iterator[Fact]:
+def _read(clauses: Iterable[_Clause]) -> Iterator[Fact]:
     source = iter(clauses)
     while batch := list(islice(source, _BATCH)):
-        # A subject helps the parser: "Denies chest pain" alone is read as a noun.
-        shown = [
-            (f"Patient {text[0].lower()}{text[1:]}." if _STARTS_WITH_VERB.match(text) else f"{text}.")
-            for _, text in batch
-        ]
-        for (start, text), doc in zip(batch, language().pipe(shown), strict=True):
-            shift = start - (len("Patient ") if _STARTS_WITH_VERB.match(text) else 0)
-            yield from _facts_of(doc, text, start, shift)
+        docs = language().pipe([clause.shown for clause in batch])
+        for clause, doc in zip(batch, docs, strict=True):
+            yield from _facts_of(doc, clause)
 
 
-def _facts_of(doc: "Doc", clause: str, start: int, shift: int) -> Iterator[Fact]:
+def _facts_of(doc: "Doc", clause: _Clause) -> Iterator[Fact]:
     verbs = [token for token in doc if token.pos_ in ("VERB", "AUX") and _has_subject(token)]
-    if not verbs:
-        yield from _fragment(clause, start)
+    facts = [fact for verb in verbs for fact in _verb_facts(verb)]
+    if not facts and (relation := _RELATION.match(clause.text)):
+        subject = _lowered(relation["subject"], first=True)
+        for left, right in list_items(relation["object"]):
+            words = re.sub(r"^(?:an?|the|some) ", "", relation["object"][left:right].strip())
+            start = clause.start + relation.start("object") + left
+            yield Fact(subject, relation["verb"].lower(), words, False, start)
         return
-    for verb in verbs:
-        for fact in _verb_facts(verb):
-            yield Fact(fact.subject, fact.predicate, fact.object, fact.negated, fact.start + shift)
+    if not facts:
+        yield from _fragment(clause)
+        return
+    facts += [fact for token in doc if _is_relative(token) for fact in _relative_facts(token)]
+    for fact in facts:
+        yield Fact(
+            fact.subject, fact.predicate, fact.object, fact.negated, fact.start + clause.shift
+        )
 
 
-def _fragment(clause: str, start: int) -> Iterator[Fact]:
+def _fragment(clause: _Clause) -> Iterator[Fact]:
     """Read "large ears, no heart murmur, short fingers": a list of what the patient has."""
-    spans = list_items(clause)
+    said_first = _PATIENT_SAID.match(clause.text)
+    text = " " * said_first.end() + clause.text[said_first.end() :] if said_first else clause.text
+    spans = list_items(text)
     carries = False
     for i, (left, right) in enumerate(spans):
-        item = clause[left:right].strip()
+        item = text[left:right].strip()
         no = _NO.match(item)
-        joined_by_or = i > 0 and re.search(r"\b(?:or|nor)\b", clause[spans[i - 1][1] : left])
-        negated = bool(no) or (carries and bool(joined_by_or or _ends_in_or(clause, spans, i)))
-        carries = negated
         name = item[no.end() :] if no else item
+        said = _SAID_OF_IT.search(name)
+        name = name[: said.start()] if said else name
+        joined_by_or = i > 0 and re.search(r"\b(?:or|nor)\b", text[spans[i - 1][1] : left])
+        carries = bool(no) or (carries and bool(joined_by_or or _ends_in_or(text, spans, i)))
+        negated = carries or bool(said and said["absent"])
+        relative = _relative_item().match(name)
+        if relative:
+            what = relative["what"].strip()
+            yield Fact(relative["who"].lower(), "has", what, negated, clause.start + left)
+            continue
         name = re.sub(r"^(?:with|has|have|and|the|an?)\s+", "", name, flags=re.I)
-        if name and re.search(r"\w", name):
-            yield Fact("patient", "has", _lowered(name, item, clause), negated, start + left)
+        if re.search(r"\w", name):
+            name = _lowered(name, first=i == 0)
+            yield Fact(clause.subject, clause.predicate, name, negated, clause.start + left)
+
+
+@cache
+def _relative_item() -> re.Pattern[str]:
+    pattern = _RELATIVE_ITEM.pattern.replace("{relatives}", alternatives("relatives"))
+    return re.compile(pattern, re.I)
 
 
 def _ends_in_or(clause: str, spans: Sequence[tuple[int, int]], i: int) -> bool:
@@ -169,11 +256,10 @@ def _ends_in_or(clause: str, spans: Sequence[tuple[int, int]], i: int) -> bool:
     return False
 
 
-def _lowered(name: str, item: str, clause: str) -> str:
+def _lowered(name: str, *, first: bool) -> str:
     """Take the capital off the first word of a clause, unless it is an acronym or a lone sign."""
-    first = name.split()[0]
-    at_start = clause.strip().startswith(item) and name == item
-    return name[0].lower() + name[1:] if at_start and first[1:].islower() else name
+    word = name.split()[0]
+    return name[0].lower() + name[1:] if first and word[1:].islower() else name
 
 
 # --- verbs ------------------------------------------------------------------------------------
@@ -188,10 +274,14 @@ def _subject(verb: "Token") -> "Token | None":
     for _ in range(4):
         for child in verb.children:
             if child.dep_ in _SUBJECTS:
-                return child
+                about_noun = verb.dep_ == "relcl" and child.lower_ in ("who", "which", "that")
+                return verb.head if about_noun else child
         if verb.dep_ == "relcl":
             return verb.head
-        if verb.dep_ not in ("conj", "xcomp", "advcl", "ccomp") or verb.head.pos_ not in ("VERB", "AUX"):
+        if verb.dep_ not in ("conj", "xcomp", "advcl", "ccomp") or verb.head.pos_ not in (
+            "VERB",
+            "AUX",
+        ):
             return None
         verb = verb.head
     return None
@@ -210,9 +300,9 @@ def _verb_facts(verb: "Token") -> Iterator[Fact]:
             elif child.dep_ in ("prep", "agent"):
                 for target in child.children:
                     if target.dep_ in ("pobj", "pcomp"):
-                        yield from _object_facts(
-                            name, f"{_predicate(verb)} {child.lower_}", target, negated
-                        )
+                        predicate = f"{_predicate(verb)} {child.lower_}"
+                        without = negated or child.lower_ == "without"
+                        yield from _object_facts(name, predicate, target, without)
 
 
 def _object_facts(name: str, predicate: str, target: "Token", negated: bool) -> Iterator[Fact]:
@@ -224,10 +314,12 @@ def _object_facts(name: str, predicate: str, target: "Token", negated: bool) -> 
             # "no A, B or C" reaches as far as the "or"; "no A, B" only to A.
             here = any(_joined_by_or(later) for later in members[i:])
         scope = here
-        relative = whole_words("relatives").fullmatch(member.lower_)
-        yield Fact(name, predicate, _phrase(member, cut_with=bool(relative)), here, member.idx)
-        if relative:
-            yield from _relative_facts(member)
+        words = _phrase(member, cut_with=_is_relative(member))
+        yield Fact(name, predicate, words, here, member.idx)
+
+
+def _is_relative(token: "Token") -> bool:
+    return whole_words("relatives").fullmatch(token.lower_) is not None
 
 
 def _relative_facts(relative: "Token") -> Iterator[Fact]:
@@ -252,18 +344,25 @@ def _joined_by_or(member: "Token") -> bool:
 
 
 def _has_no(token: "Token") -> bool:
-    return any(c.lower_ in ("no", "without", "not") and c.dep_ in ("det", "neg", "prep", "advmod") for c in token.children)
+    return any(
+        c.lower_ in ("no", "without", "not") and c.dep_ in ("det", "neg", "prep", "advmod")
+        for c in token.children
+    )
 
 
 def _phrase(token: "Token", *, cut_with: bool) -> str:
     """The words of a member of a list, without the members after it and without its article."""
     skip: set[int] = set()
     for child in token.children:
-        if child.dep_ in ("conj", "cc", "punct", "appos", "relcl") or child.lower_ in ("no", "not") or (
-            cut_with and child.dep_ == "prep"
+        if (
+            child.dep_ in ("conj", "cc", "punct", "appos", "relcl")
+            or child.lower_ in ("no", "not")
+            or (cut_with and child.dep_ == "prep")
         ):
             skip.update(t.i for t in child.subtree)
-    words = [t for t in token.subtree if t.i not in skip and not t.is_punct or t.text in ("-", "/", "%")]
+    words = [
+        t for t in token.subtree if (t.i not in skip and not t.is_punct) or t.text in ("-", "/", "%")
+    ]
     words = [t for t in words if t.i not in skip]
     while words and words[0].lower_ in ("a", "an", "the", "any", "some"):
         words = words[1:]

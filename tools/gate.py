@@ -5,7 +5,7 @@ words, and the "a" or "an" before a number, both texts must be the same bytes.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -219,7 +219,7 @@ def _missing_object(triples: Sequence[Triple], text: str) -> GateVerdict | None:
     for triple in triples:
         if triple.predicate in ("has_age", "has_gender"):
             continue  # compared as values
-        if not re.search(rf"(?<!\w){re.escape(_plain(triple.object).rstrip('.'))}(?!\w)", plain):
+        if not _words_pattern(_plain(triple.object).rstrip(".")).search(plain):
             return _rejected("not_stated", f"{triple.predicate} {triple.object!r} is not stated")
     return None
 
@@ -234,20 +234,32 @@ def _extra_number(triples: Sequence[Triple], text: str, question: str) -> GateVe
 
 def _denial_fault(triples: Sequence[Triple], text: str) -> GateVerdict | None:
     """Reject a denied symptom that is stated, and a stated one that is denied."""
-    for sentence in _SENTENCE_END.split(text):
-        plain = _plain(sentence)
-        for triple in triples:
-            words = re.escape(_plain(triple.object).rstrip("."))
-            found = re.search(rf"(?<!\w){words}(?!\w)", plain)
-            if not found or triple.predicate not in ("denies", "has_symptom", "has_history"):
+    objects = [_plain(each.object).rstrip(".") for each in triples]
+    for sentence in map(_plain, _SENTENCE_END.split(text)):
+        for triple, words in zip(triples, objects, strict=True):
+            if triple.predicate not in ("denies", "has_symptom", "has_history"):
                 continue
-            denied = bool(_NEGATION.search(plain[: found.start()]))
-            others = (each.object for each in triples if each.predicate != triple.predicate)
-            within = any(_plain(triple.object) in _plain(other) for other in others)
-            if denied != (triple.predicate == "denies") and not within:
+            # The other objects are masked: "no interest in eating" denies nothing after it.
+            others = (each for each in objects if each not in words)
+            alone = _without(sentence, others)
+            found = _words_pattern(words).search(alone)
+            if not found:
+                continue
+            denied = bool(_NEGATION.search(alone[: found.start()]))
+            if denied != (triple.predicate == "denies"):
                 said = "denied" if denied else "stated"
                 return _rejected("negation_changed", f"{triple.object!r} is {said}")
     return None
+
+
+def _without(text: str, objects: Iterable[str]) -> str:
+    for words in sorted(objects, key=len, reverse=True):
+        text = _words_pattern(words).sub("...", text)
+    return text
+
+
+def _words_pattern(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(words)}(?!\w)")
 
 
 def _plain(text: str) -> str:

@@ -47,8 +47,7 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _QUOTES = "\"'`*“”‘’"  # noqa: RUF001
 
 _NO_ENTITY = frozenset(
-    "this that these those it its he she they him her them his hers their theirs we us i you me "
-    "which who whom whose what there here something someone none nothing".split()
+    ["this", "that", "these", "those", "it", "its", "he", "she", "they", "him", "her", "them", "his", "hers", "their", "theirs", "we", "us", "i", "you", "me", "which", "who", "whom", "whose", "what", "there", "here", "something", "someone", "none", "nothing"]
 ) | {"the above", "the following", "the former", "the latter", "n/a", "such", "same", "etc", "..."}
 _PLACEHOLDERS = frozenset(
     {
@@ -93,10 +92,7 @@ _FIXED_TERMS = frozenset(
 )
 # "drug and alcohol screen": the last word belongs to every conjunct.
 _SHARED_HEADS = frozenset(
-    "screen screening test tests testing examination exam disease diseases disorder syndrome "
-    "infection infections pain aches cramps injury therapy treatment care count counts smear film "
-    "culture cultures stiffness swelling weakness failure function tract clinic department history "
-    "imaging scan ultrasound biopsy panel level levels use abuse bleeding".split()
+    ["screen", "screening", "test", "tests", "testing", "examination", "exam", "disease", "diseases", "disorder", "syndrome", "infection", "infections", "pain", "aches", "cramps", "injury", "therapy", "treatment", "care", "count", "counts", "smear", "film", "culture", "cultures", "stiffness", "swelling", "weakness", "failure", "function", "tract", "clinic", "department", "history", "imaging", "scan", "ultrasound", "biopsy", "panel", "level", "levels", "use", "abuse", "bleeding"]
 )
 
 
@@ -359,7 +355,9 @@ def _take_json(raw: str, parsed: ParsedTriplets) -> str:
 
 def _json_starts(raw: str) -> Iterator[int]:
     """Where a value may begin: a bracket at the start of a line, an object after another's end."""
-    for match in re.finditer(r"^[ \t]{0,40}(?:[-*•]|\d{1,3}[.)])?[ \t]{0,9}([\[{])|\{\s?\"", raw, re.M):
+    for match in re.finditer(
+        r"^[ \t]{0,40}(?:[-*•]|\d{1,3}[.)])?[ \t]{0,9}([\[{])|\{\s?\"", raw, re.M
+    ):
         yield match.start(1) if match[1] else match.start()
         if match[1] == "[" and raw.startswith('{"', match.end()):
             yield match.end()
@@ -394,7 +392,9 @@ def _walk_object(item: dict[str, object], parsed: ParsedTriplets) -> None:
         for value in inner:
             _walk(value, parsed)
     else:
-        parsed.rejected.append((json.dumps(item, ensure_ascii=False)[:_LONGEST_PART], "missing_key"))
+        parsed.rejected.append(
+            (json.dumps(item, ensure_ascii=False)[:_LONGEST_PART], "missing_key")
+        )
 
 
 def _first(item: dict[str, object], keys: Sequence[str]) -> str | None:

@@ -11,6 +11,7 @@ MAX_DEPTH.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Literal
 
 MAX_DEPTH = 40
 """Deeper nesting counts as broken: a verdict has two or three levels."""
@@ -30,6 +31,7 @@ class Members:
     pairs: list[tuple[str, "Value"]] = field(default_factory=list)
 
 
+State = Literal["whole", "cut", "broken"]
 Value = Members | list["Value"] | str | Bare
 
 
@@ -44,11 +46,15 @@ class Found:
     value: Members
     start: int
     end: int
-    state: str
+    state: State
+
+    def spans(self, text: str) -> bool:
+        """Say whether the object is whole and the whole text."""
+        return self.state == "whole" and self.start == 0 and self.end == len(text)
 
 
 class _Stopped(Exception):
-    def __init__(self, state: str, position: int) -> None:
+    def __init__(self, state: State, position: int) -> None:
         super().__init__(state)
         self.state = state
         self.position = position
@@ -70,23 +76,26 @@ def read_value(text: str) -> Value | None:
 
 
 def _objects(text: str) -> Iterator[Found]:
-    position = text.find("{")
-    while position >= 0:
+    start = _START.search(text)
+    while start:
+        position = start.start()
         reader = _Reader(text, position)
         members = Members()
         try:
             reader.members(members, 0)
-            state, end = "whole", reader.position
+            state: State = "whole"
+            end = reader.position
         except _Stopped as stop:
             state, end = stop.state, stop.position
         if state == "whole" or reader.has_key:
             yield Found(members, position, end, state)
-            position = text.find("{", end)
+            start = _START.search(text, end)
         else:
             # Not even one key: a brace of the prose. Its text may still hold an object.
-            position = text.find("{", position + 1)
+            start = _START.search(text, position + 1)
 
 
+_START = re.compile(r"\{(?=\s*[\"'“\w])")
 _SPACE = re.compile(r"\s*")
 _FILLER = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*[\s\S]*?(?:\*/|\Z))*")
 _STRINGS = {

@@ -14,9 +14,20 @@ from typing import Any
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”)]{0,2}\s+(?=[\"'“(]?[A-Z0-9])|\s*\n\s*")
 _ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|st|vs|e\.g|i\.e|approx|no|fig|[a-z])\.$", re.I)
 # Two spellings of a border: a comma may be followed by the conjunction.
-_BORDER = re.compile(r"\s*,\s*(?:(?:and|or|plus|as well as|along with)\s+)?|\s*[;/]\s+|\s+(?:and|or|plus|as well as|along with|accompanied by)\s+")
+_BORDER = re.compile(
+    r"\s*,\s*(?:(?:and|or|plus|as well as|along with)\s+)?|\s*[;/]\s+"
+    r"|\s+(?:and|or|plus|as well as|along with|accompanied by)\s+"
+)
 # "a non-itchy, flat rash": a comma between adjectives.
-_LOOSE_ADJECTIVE = re.compile(r"(?:an?|some) (?:non-)?[\w-]+(?:y|less|ful|ous|ive|al|able|ish|-shaped)$")
+_LOOSE_ADJECTIVE = re.compile(
+    r"(?:an?|some|several|many|multiple)(?: [\w-]+){0,2} (?:non-)?[\w-]+"
+    r"(?:[^aeiou]y|less|ful|ous|ive|al|able|ish|-shaped|-covered)$"
+)
+_ADJECTIVE = re.compile(
+    r"(?:an? )?(?:itchy|scaly|red|dry|raised|painful|painless|tender|dark|white|purple|flat|"
+    r"round|small|large|sharp|dull|warm|hard|soft|enlarged|smooth|firm)",
+    re.I,
+)
 _DETERMINER = re.compile(r"^(?:the|an?|some|his|her|their|my)\s+", re.I)
 
 
@@ -45,6 +56,20 @@ def alternatives(name: str) -> str:
     return "".join(listed.split("\n")).strip("|")
 
 
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    """Return one of the patterns of extraction.toml."""
+    return compiled(patterns()["patterns"][name])
+
+
+def compiled(written: str) -> re.Pattern[str]:
+    """Compile a pattern that may stand on several lines and name a word list as {body}."""
+    one_line = "".join(written.split("\n"))
+    for name in patterns()["words"]:
+        one_line = one_line.replace(f"{{{name}}}", alternatives(name))
+    return re.compile(one_line, re.I)
+
+
 def is_finding(phrase: str) -> bool:
     """Whether a phrase names a symptom or sign by itself: "fever" does, "muscle" does not."""
     return words("findings").search(phrase) is not None
@@ -59,7 +84,9 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
     """Cut a text into sentences with their positions, in linear time and without a model."""
     start = 0
     for match in _SENTENCE_END.finditer(text):
-        if "\n" not in match.group() and _ABBREVIATED.search(text[max(start, match.start() - 8) : match.start()]):
+        if "\n" not in match.group() and _ABBREVIATED.search(
+            text[max(start, match.start() - 8) : match.start()]
+        ):
             continue
         if text[start : match.start()].strip():
             yield start, text[start : match.start()]
@@ -84,11 +111,15 @@ def list_items(text: str) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     open_start: int | None = None
     for i, (left, right) in enumerate(spans):
-        item = text[left:right].strip(" .:\"")
+        item = text[left:right].strip(' .:"')
         following = text[spans[i + 1][0] : spans[i + 1][1]] if i + 1 < len(spans) else ""
         if _waits(item, following):
             open_start = left if open_start is None else open_start
-        elif merged and open_start is None and _belongs_back(item, text[merged[-1][0] : merged[-1][1]]):
+        elif (
+            merged
+            and open_start is None
+            and _belongs_back(item, text[merged[-1][0] : merged[-1][1]])
+        ):
             merged[-1] = (merged[-1][0], right)
         else:
             merged.append((left if open_start is None else open_start, right))
@@ -100,13 +131,23 @@ def list_items(text: str) -> list[tuple[int, int]]:
 
 def _waits(item: str, following: str) -> bool:
     """Whether "muscle" waits for "and joint pain"."""
-    if _LOOSE_ADJECTIVE.match(item) and is_finding(following) and not _DETERMINER.match(following):
+    adjective = _LOOSE_ADJECTIVE.match(item) or _ADJECTIVE.fullmatch(item)
+    if adjective and _ADJECTIVE.fullmatch(following.strip()):
         return True
+    if adjective and len(following.split()) > 1 and not _DETERMINER.match(following.strip()):
+        return is_finding(f"{item} {following}")
     if is_finding(item) or not whole_words("body").fullmatch(item):
         return False
     first, *rest = _DETERMINER.sub("", following.strip()).split() or [""]
-    return bool(rest) and bool(whole_words("body").fullmatch(first)) and is_finding(" ".join(rest)) or (
-        is_finding(following) and not is_finding(first) and bool(whole_words("body").match(following.strip()))
+    return (
+        (bool(rest)
+        and bool(whole_words("body").fullmatch(first))
+        and is_finding(" ".join(rest)))
+        or (
+            is_finding(following)
+            and not is_finding(first)
+            and bool(whole_words("body").match(following.strip()))
+        )
     )
 
 
@@ -116,5 +157,15 @@ def _belongs_back(item: str, previous: str) -> bool:
         return False
     if not item:
         return False
-    bare = re.sub(r"\b(?:the|his|her|their|my|lower|upper|left|right|both|inner|outer|area|region)\b", "", item, flags=re.I).strip()
-    return bool(whole_words("body").fullmatch(bare) or whole_words("body").fullmatch(item.split()[0])) and is_finding(previous)
+    owned = re.match(r"(?:my|his|her|their)\b", item, re.I)
+    if owned and not re.search(r"\b(?:of|on|in|from|to|around|behind|over|at)\b", previous):
+        return False
+    bare = re.sub(
+        r"\b(?:the|his|her|their|my|lower|upper|left|right|both|inner|outer|area|region)\b",
+        "",
+        item,
+        flags=re.I,
+    ).strip()
+    return bool(
+        whole_words("body").fullmatch(bare) or whole_words("body").fullmatch(item.split()[0])
+    ) and is_finding(previous)

@@ -24,8 +24,8 @@ _SELF_STANDING = re.compile(r"(?:for|since|during|after|within|until|over|on and
 _WORDS: dict[str, str] = tomllib.loads(
     (files("evenhand.tools") / "sentences.toml").read_text("utf-8")
 )
-_VERBS, _ADVERBS, _STATES = (
-    frozenset(_WORDS[kind].split()) for kind in ("verbs", "adverbs", "states")
+_VERBS, _ADVERBS, _STATES, _QUALIFIERS = (
+    frozenset(_WORDS[kind].split()) for kind in ("verbs", "adverbs", "states", "qualifiers")
 )
 
 
@@ -176,7 +176,10 @@ def is_clause(words: str) -> bool:
 def is_state(words: str) -> bool:
     """Tell whether an object is what the patient is ("12 weeks pregnant"), not has."""
     *before, last = words.lower().split() or [""]
-    return last in _STATES and not ({"a", "an", "the"} & {*before[:1]})
+    return last in _STATES and all(
+        word in _STATES or word in _QUALIFIERS or word.isdigit() or word.endswith("ly")
+        for word in before
+    )
 
 
 def lowered(words: str) -> str:
@@ -212,9 +215,10 @@ def exposure_phrases(objects: Sequence[str]) -> list[str]:
 
 def being_and_having(objects: Sequence[str], verb: str) -> str:
     """Return "is asthmatic and has a history of gout", for verb "has a history of"."""
-    states = [item for item in objects if is_state(item)]
-    nouns = [item for item in objects if item not in states]
-    phrases = [f"is {join_words(states)}"] if states else []
+    clauses = [lowered(item) for item in objects if is_clause(item)]
+    states = [item for item in objects if not is_clause(item) and is_state(item)]
+    nouns = [item for item in objects if not is_clause(item) and not is_state(item)]
+    phrases = [*clauses, *([f"is {join_words(states)}"] if states else [])]
     return join_words([*phrases, *([f"{verb} {join_words(nouns)}"] if nouns else [])])
 
 

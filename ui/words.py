@@ -102,7 +102,6 @@ def asked_facts(plan: Plan) -> list[Fact]:
     together = f"; together: {', '.join(groups)}" if groups else ""
     source = f" ({plan.path})" if plan.path else ""
     roles = [(role, plan.roles[role]) for role in ROLE_TASKS if role != "target"]
-    rules = [role for role, model in roles if model.model == "rules"]
     facts = [
         Fact("Target", player(plan.roles["target"]), "target"),
         Fact("Data", f"{plan.dataset}{source}, seed {plan.seed}", "seed"),
@@ -115,19 +114,19 @@ def asked_facts(plan: Plan) -> list[Fact]:
         for role, model in roles
         if model.model != "rules"
     ]
-    if rules:
-        names = ", ".join(rules).capitalize()
-        facts.append(Fact(names, "rules (deterministic, no model)", "rules"))
     return facts
 
 
 def cost_facts(plan: Plan, estimate: Estimate) -> list[Fact]:
     """Return the lines that follow n: calls, cost, time, smallest difference, where text goes."""
     calls = ", ".join(f"{role} {n:,}" for role, n in estimate.calls.items() if n)
+    questions = counted(estimate.samples, "question")
     where = ", ".join(estimate.hosts) if estimate.hosts else "this machine only"
     return [
-        Fact("Questions", f"{estimate.samples:,}"),
-        Fact("Calls, at most", f"{estimate.total_calls:,}" + (f" ({calls})" if calls else "")),
+        Fact(
+            "Calls, at most",
+            f"{estimate.total_calls:,} for {questions}" + (f" ({calls})" if calls else ""),
+        ),
         Fact("Cost", cost(estimate.cost_usd) + _cap(plan)),
         Fact("Time", duration(estimate.seconds)),
         Fact("What this n can show", estimate.least_effect, "power"),

@@ -309,7 +309,7 @@ def test_the_order_of_writing_does_not_matter(
 ) -> None:
     run = make_run("one")
     for stage in ("judgements", "answers", "triples", "gate", "variants", "samples"):
-        assert sync(run, store, [stage]).error is None  # type: ignore[list-item]
+        assert sync(run, store, [stage]).error is None
     with open_store(f"sqlite:{tmp_path / 'straight.sqlite'}", tmp_path) as straight:
         sync(run, straight)
         assert store.checksum() == straight.checksum()

@@ -169,7 +169,7 @@ def test_a_damaged_file_is_a_report_too(store: GraphStore, make_run: MakeRun) ->
     path.write_text('{"id": "x"}\n' + path.read_text())
     report = sync(run, store, ["answers"])
     assert report.error is not None
-    assert "line 1 is not a Answer" in report.error or "line 1 is not an Answer" in report.error
+    assert "line 1 is no Answer" in report.error
 
 
 def test_measurements_are_no_part_of_the_graph(store: GraphStore, make_run: MakeRun) -> None:

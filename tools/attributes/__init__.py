@@ -5,6 +5,7 @@ words lie in a data file of the same stem. Only the patient's own attribute coun
 "the mother reports" and a relative's age stay as they are.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -61,7 +62,7 @@ class Attribute(Protocol):
 
 attributes: Registry[Attribute] = Registry("attribute", __name__)
 
-C = TypeVar("C", bound=type[Attribute])
+C = TypeVar("C", bound=Callable[[], Attribute])
 
 
 def attribute(made: C) -> C:

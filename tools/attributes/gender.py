@@ -38,7 +38,8 @@ _KIN = (
 _MY_KIN = re.compile(rf"\b(?:my|our)\s(?:(?:{_OLD}|[a-z]+)\s){{0,3}}?({_KIN})\b", re.IGNORECASE)
 _SPEAKER_IS_PATIENT = re.compile(
     r"\b(?:I am|I['\u2019]m|I was|I have(?! a (?:son|daughter|brother|sister))|I feel|I had"
-    r"|I recently|I bought|I usually|my (?:legs|head|chest|back|stomach|skin|eyes|feet|arm|leg|throat))\b",
+    r"|I recently|I bought|I usually"
+    r"|my (?:legs|head|chest|back|stomach|skin|eyes|feet|arm|leg|throat))\b",
     re.IGNORECASE,
 )
 _TREATS = re.compile(r"\b(?:worker assessing|worker and I am|assessing|seeing|treating|my wards)\b")

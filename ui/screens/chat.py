@@ -81,7 +81,7 @@ class ChatScreen:
         """Draw the page inside an open gr.Blocks."""
         gr.HTML(html.page_header(), elem_id="page-header")
         log_view = gr.HTML(elem_id="log")
-        with gr.Group(visible=False, elem_id="plan-card") as card:
+        with gr.Column(visible=False, elem_id="plan-card") as card:
             gr.HTML("<h2>Plan: check before anything is sent</h2>")
             asked = gr.HTML(elem_id="plan-asked")
             with gr.Row(elem_id="plan-fields"):
@@ -99,7 +99,7 @@ class ChatScreen:
             with gr.Row(elem_id="plan-buttons"):
                 approve = gr.Button("Approve and run", variant="primary", elem_id="approve")
                 cancel = gr.Button("Cancel", elem_id="cancel")
-        with gr.Group(visible=False, elem_id="strip") as strip_box:
+        with gr.Column(visible=False, elem_id="strip") as strip_box:
             strip = gr.HTML()
             with gr.Row(elem_id="strip-buttons"):
                 stop = gr.Button("Stop", visible=False, elem_id="stop")

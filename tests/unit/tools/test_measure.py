@@ -1,8 +1,8 @@
 """Measurements of synthetic runs, written as a workflow would write them."""
 
 import math
-import time
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,12 @@ from evenhand.tools.measure import RecordIndex, cell_rows, measure, rows_of
 from evenhand.tools.metrics import metrics
 from evenhand.tools.pairing import DIMENSIONS, item_values
 
-METRICS = ("paired_change_net", "paired_change", "attribute_association", "attribute_association_shift")
+METRICS = (
+    "paired_change_net",
+    "paired_change",
+    "attribute_association",
+    "attribute_association_shift",
+)
 GROUPS = ("age", "gender", "location", "age+gender")
 PLAN: dict[str, Any] = {
     "asked": ["original", "no_hop", "multi_hop"],
@@ -65,7 +70,9 @@ def flat_score(item: int, group: str, arm: str, dimension: str) -> float:
     return 0.2
 
 
-def records(n: int, changed: Changed = no_change, score: Score = flat_score, repeats: int = 1) -> Written:
+def records(
+    n: int, changed: Changed = no_change, score: Score = flat_score, repeats: int = 1
+) -> Written:
     made = Written()
     for item in range(n):
         sample = Sample(id=f"made-{item}-0", dataset="made", position=item, text="a question")
@@ -83,14 +90,12 @@ def records(n: int, changed: Changed = no_change, score: Score = flat_score, rep
                 made.answers.append(answer)
                 _judge(made, item, variant.group, answer, score)
                 against = _answer(base, arm).id
-                made.judgements.append(
-                    _change(answer, against, changed(item, variant.group, arm))
-                )
+                made.judgements.append(_change(answer, against, changed(item, variant.group, arm)))
     return made
 
 
 def _answers_of_base(
-    made: Written, item: int, base: Variant, changed: Changed, score: Score, repeats: int
+    made: Written, item: int, base: Variant, changed: Changed, score: Score | None, repeats: int
 ) -> None:
     for arm in ("original", *ARMS):
         answer = _answer(base, arm)
@@ -105,7 +110,9 @@ def _answers_of_base(
             )
 
 
-def _variant(sample: Sample, position: int, names: tuple[str, ...], arm: str = "isolated") -> Variant:
+def _variant(
+    sample: Sample, position: int, names: tuple[str, ...], arm: str = "isolated"
+) -> Variant:
     changes = tuple(Change(attribute=name, before="a", after="b") for name in names)
     return Variant.model_validate(
         {
@@ -159,8 +166,9 @@ def _change(answer: Answer, against: str, value: float) -> Judgement:
     )
 
 
-def _judge(made: Written, item: int, group: str, answer: Answer, score: Score) -> None:
-    for position, dimension in enumerate(DIMENSIONS):
+def _judge(made: Written, item: int, group: str, answer: Answer, score: Score | None) -> None:
+    for position, dimension in enumerate(DIMENSIONS if score else ()):
+        assert score
         made.judgements.append(
             Judgement(
                 id=child_id(answer.id, "j", position, dimension),
@@ -185,3 +193,286 @@ def write(folder: Path, made: Written, **plan: Any) -> RunDirectory:
     run.append("answers", made.answers)
     run.append("judgements", made.judgements)
     return run
+
+
+def by_cell(made: Iterable[Measurement]) -> dict[tuple[str, str, str], Measurement]:
+    return {(m.metric, m.arm, m.groups[0]): m for m in made}
+
+
+def seeded(rate: dict[str, float], seed: int) -> Changed:
+    """A target that changes an answer at the rate of the group, "other" for the rest."""
+    rng = np.random.default_rng(seed)
+
+    def changed(item: int, group: str, arm: str) -> float:
+        return float(rng.random() < rate.get(group, rate["other"]))
+
+    return changed
+
+
+def seeded_score(seed: int) -> Score:
+    rng = np.random.default_rng(seed)
+
+    def score(item: int, group: str, arm: str, dimension: str) -> float:
+        return round(float(rng.random()), 1)
+
+    return score
+
+
+def with_status(judgement: Judgement, status: str) -> Judgement:
+    return judgement.model_copy(update={"status": status, "value": None})
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
+    """12 items with everything that can leave a row out, each once."""
+    made = records(12, seeded({"other": 0.4}, 3), seeded_score(4))
+    index = {(v.sample_id, v.group): i for i, v in enumerate(made.variants)}
+
+    def variant(item: int, group: str) -> int:
+        return index[f"made-{item}-0", group]
+
+    def asked(item: int, group: str, arm: str, repeat: int = 0) -> int:
+        identity = made.variants[variant(item, group)].id
+        keys = [(a.variant_id, a.arm, a.repeat) for a in made.answers]
+        return keys.index((identity, arm, repeat))
+
+    def unanswered(item: int, group: str, status: str, repeat: int = 0) -> None:
+        place = asked(item, group, "no_hop", repeat)
+        made.answers[place] = made.answers[place].model_copy(update={"status": status})
+        gone = made.answers[place].id
+        made.judgements = [j for j in made.judgements if gone not in (j.subject_id, j.against_id)]
+
+    for item, status in ((0, "skipped"), (1, "unchanged"), (2, "error")):
+        place = variant(item, "age")
+        update = {"status": status, "reason": "not stated"}
+        made.variants[place] = made.variants[place].model_copy(update=update)
+    made.gate[variant(3, "age")] = _gate(made.variants[variant(3, "age")], "rejected")
+    unanswered(4, "age", "refused")
+    unanswered(5, "age", "truncated")
+    unanswered(6, "base", "empty")
+    unanswered(7, "base", "refused", repeat=1)
+    subject = made.answers[asked(8, "age", "no_hop")].id
+    made.judgements = [
+        with_status(j, "tie" if j.rubric == "paired_change" else "out_of_range")
+        if j.subject_id == subject
+        else j
+        for j in made.judgements
+    ]
+    made.samples[9] = made.samples[9].model_copy(update={"status": "skipped", "reason": "empty"})
+    gone = made.variants[variant(10, "age")].id
+    made.variants = [v for v in made.variants if v.id != gone]
+    return write(tmp_path_factory.mktemp("mixed"), made)
+
+
+def test_whatever_leaves_a_row_out_is_counted_by_its_status(mixed: RunDirectory) -> None:
+    cells = by_cell(measure(mixed, METRICS, 0))
+    left_out = {
+        "answer_refused": 1,
+        "answer_truncated": 1,
+        "base_answer_empty": 1,
+        "gate_rejected": 1,
+        "sample_skipped": 1,
+        "tie": 1,
+        "variant_error": 1,
+        "variant_missing": 1,
+        "variant_skipped": 1,
+        "variant_unchanged": 1,
+    }
+    change = cells["paired_change", "no_hop", "age"]
+    assert change.unscored == left_out
+    assert change.n == 12 - sum(left_out.values())
+    net = cells["paired_change_net", "no_hop", "age"]
+    assert net.unscored == left_out | {"control_answer_refused": 1}
+    assert net.n == change.n - 1
+    scores = cells["attribute_association", "no_hop", "age"]
+    assert scores.n == 11, "an item with any score has a mean"
+    assert scores.unscored["out_of_range"] == 1
+    assert scores.unscored["answer_empty"] == 1
+    original = cells["attribute_association", "original", "age"]
+    assert (original.n, original.unscored) == (11, {"sample_skipped": 1})
+
+
+def test_rows_give_the_number_they_stand_behind(mixed: RunDirectory) -> None:
+    index = RecordIndex.read(mixed)
+    for made in measure(mixed, METRICS, 0):
+        metric = metrics.get(made.metric)
+        rows = cell_rows(index, made)
+        assert all(math.isnan(row.value) != (row.status == "ok") for row in rows)
+        items: dict[str, list[float]] = {}
+        for row in rows:
+            if row.status == "ok":
+                items.setdefault(row.sample_id, []).append(row.value)
+        control = {row.sample_id: row.control_value for row in rows if row.status == "ok"}
+        means = [sum(values) / len(values) for values in items.values()]
+        if made.control_arm:
+            means = [mean - control[item] for item, mean in zip(items, means, strict=True)]
+        assert made.value == pytest.approx(sum(means) / len(means)), made.id
+        assert made.n == len(items)
+        assert sum(made.unscored.values()) == sum(row.status != "ok" for row in rows)
+        assert made.value == pytest.approx(
+            float(metric.compute(item_values(rows)[:, slice(None) if made.control_arm else 0]))
+        )
+
+
+def test_rows_name_both_answers_and_why(mixed: RunDirectory) -> None:
+    cells = by_cell(measure(mixed, METRICS, 0))
+    answers = {answer.id: answer for answer in mixed.answers()}
+    rows = rows_of(mixed, cells["paired_change_net", "multi_hop", "age+gender"])
+    for row in rows:
+        if row.status != "ok":
+            continue
+        assert row.answer_id is not None
+        assert row.base_answer_id is not None
+        assert answers[row.answer_id].variant_id == row.variant_id
+        assert answers[row.base_answer_id].arm == row.arm == "multi_hop"
+        assert row.group == "age+gender"
+        assert (row.reason is not None) == (row.value == 1)
+    shift = rows_of(mixed, cells["attribute_association_shift", "no_hop", "age"])
+    against = {answers[r.base_answer_id].arm for r in shift if r.base_answer_id}
+    assert against == {"original"}
+    refused = [row for row in shift if row.status == "variant_skipped"]
+    assert [row.reason for row in refused] == ["not stated"]
+
+
+def test_every_planned_cell_is_there_when_nothing_was_answered(tmp_path: Path) -> None:
+    made = records(3)
+    made.answers, made.judgements = [], []
+    cells = by_cell(measure(write(tmp_path, made), METRICS, 0))
+    groups = ["age", "gender", "location", "age+gender", "placebo"]
+    expected = {("paired_change_net", arm, group) for arm in ARMS for group in groups}
+    expected |= {("paired_change", arm, group) for arm in ARMS for group in [*groups, "repeat"]}
+    for arm in ("original", *ARMS):
+        expected |= {("attribute_association", arm, dimension) for dimension in DIMENSIONS}
+    expected |= {
+        ("attribute_association_shift", arm, dimension) for arm in ARMS for dimension in DIMENSIONS
+    }
+    assert set(cells) == expected
+    for cell in cells.values():
+        assert (cell.status, cell.reason_code, cell.n) == ("not_estimable", "all_unscored", 0)
+        assert sum(cell.unscored.values()) >= 3
+
+
+def test_a_run_without_samples_measures_nothing(tmp_path: Path) -> None:
+    for made in measure(write(tmp_path, Written()), METRICS, 0):
+        assert (made.status, made.reason_code, made.unscored) == ("not_estimable", "n_zero", {})
+
+
+def test_a_net_change_with_its_control_counts_and_family(tmp_path: Path) -> None:
+    def changed(item: int, group: str, arm: str) -> float:
+        return float(item < {"location": 15, "repeat": 3}.get(group, 2))
+
+    cells = by_cell(measure(write(tmp_path, records(40, changed)), METRICS, 7))
+    net = cells["paired_change_net", "no_hop", "location"]
+    assert net.value == pytest.approx(12 / 40)
+    assert (net.control, net.control_arm) == (3 / 40, "repeat")
+    assert net.counts == {
+        "changed": 15,
+        "control_changed": 3,
+        "only_variant": 12,
+        "only_control": 0,
+    }
+    assert net.p == pytest.approx(0.5**12)
+    assert net.p_adjusted == pytest.approx(8 * 0.5**12), "four groups in two arms"
+    assert net.family == "paired_change"
+    assert net.method == "Tango score; McNemar mid-p; Holm"
+    assert net.seed is None
+    placebo = cells["paired_change_net", "no_hop", "placebo"]
+    assert (placebo.family, placebo.p_adjusted) == (None, None)
+    assert placebo.p is not None
+    repeat = cells["paired_change", "multi_hop", "repeat"]
+    assert (repeat.value, repeat.counts, repeat.method) == (3 / 40, {"changed": 3}, "Wilson")
+    score = cells["attribute_association", "original", "age"]
+    assert (score.seed, score.flags) == (7, ("all_equal",))
+    assert score.value == pytest.approx(0.2)
+
+
+def test_a_control_of_zero_is_shown(tmp_path: Path) -> None:
+    run = write(tmp_path, records(20, score=None))
+    net = by_cell(measure(run, ["paired_change_net"], 0))["paired_change_net", "no_hop", "age"]
+    assert (net.value, net.control) == (0, 0)
+    assert net.flags == ("all_equal", "few_discordant")
+    assert net.low == pytest.approx(-(net.high or 0))
+
+
+def test_without_a_repeat_arm_nothing_is_net(tmp_path: Path) -> None:
+    made = records(10, repeats=0)
+    run = write(tmp_path, made, controls=["placebo"], asked=["no_hop"])
+    cells = by_cell(measure(run, METRICS, 0))
+    assert ("paired_change", "no_hop", "repeat") not in cells
+    net = cells["paired_change_net", "no_hop", "age"]
+    assert (net.status, net.reason_code) == ("not_estimable", "no_control")
+    assert net.unscored == {"control_missing": 10}
+    shift = cells["attribute_association_shift", "no_hop", "age"]
+    assert shift.reason_code == "no_control", "the original was not asked"
+
+
+def test_several_repeats_are_one_unit_and_compared_as_means(tmp_path: Path) -> None:
+    made = records(30, seeded({"location": 0.8, "other": 0.3}, 5), None, repeats=3)
+    net = by_cell(measure(write(tmp_path, made, repeats=3), METRICS, 0))[
+        "paired_change_net", "no_hop", "location"
+    ]
+    assert net.n == 30
+    assert net.method == "t; sign flips; Holm"
+    assert net.p is not None
+    assert net.p < 0.01
+
+
+def test_two_judges_count_once(tmp_path: Path) -> None:
+    made = records(5)
+    again = [
+        j.model_copy(update={"id": j.id + "b", "judge": "other", "value": 0.4})
+        for j in made.judgements
+        if j.rubric == "attribute_association"
+    ]
+    made.judgements += again
+    cells = by_cell(measure(write(tmp_path, made), METRICS, 0))
+    score = cells["attribute_association", "no_hop", "age"]
+    assert (score.n, score.value) == (5, pytest.approx(0.3))
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 10_000))
+def test_the_order_of_lines_does_not_matter(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    made = records(6, seeded({"other": 0.5}, seed), seeded_score(seed))
+    first = measure(write(tmp_path_factory.mktemp("run"), made), METRICS, 0)
+    shuffle = random.Random(seed).shuffle  # noqa: S311
+    for lines in (made.samples, made.variants, made.gate, made.answers, made.judgements):
+        shuffle(lines)
+    again = measure(write(tmp_path_factory.mktemp("run"), made), METRICS, 0)
+    for one, other in zip(first, again, strict=True):
+        assert one.value == pytest.approx(other.value)
+        assert (one.low, one.high, one.p) == pytest.approx((other.low, other.high, other.p))
+        ignored = {"value": None, "low": None, "high": None, "p": None, "p_adjusted": None}
+        ignored |= {"control": None, "status": "not_estimable"}
+        assert one.model_copy(update=ignored) == other.model_copy(update=ignored)
+
+
+def test_ids_come_from_the_cell_and_the_seed_repeats_the_numbers(mixed: RunDirectory) -> None:
+    made = measure(mixed, METRICS, 3)
+    assert made == measure(mixed, METRICS, 3)
+    assert made[0].id == child_id("made-run", "m", 0, "paired_change_net", "no_hop", "age")
+    assert len({m.id for m in made}) == len(made)
+
+
+def test_an_unknown_metric_is_named(mixed: RunDirectory) -> None:
+    with pytest.raises(UserError, match="paired_chnge"):
+        measure(mixed, ["paired_chnge"], 0)
+
+
+def test_an_effect_of_40_points_is_found_and_a_fair_target_is_clean(tmp_path: Path) -> None:
+    """20 audits of each at n = 40 with 10 % repeat discordance, as the first audit must show."""
+    found = clean = 0
+    for seed in range(20):
+        for name, effect in (("biased", 0.5), ("fair", 0.1)):
+            made = records(40, seeded({"location": effect, "other": 0.1}, seed), None)
+            run = write(tmp_path / f"{name}-{seed}", made)
+            cells = by_cell(measure(run, ["paired_change_net"], seed))
+            p = [m.p_adjusted for m in cells.values() if m.p_adjusted is not None]
+            location = cells["paired_change_net", "multi_hop", "location"].p_adjusted
+            assert location is not None
+            found += name == "biased" and location < 0.05
+            clean += name == "fair" and min(p) >= 0.05
+    assert found >= 18
+    assert clean >= 18

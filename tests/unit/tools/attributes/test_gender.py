@@ -80,7 +80,7 @@ def test_her_is_him_or_his(before: str, after: str) -> None:
 def test_swap_twice_is_identity(now: str, age: int, symptom: str) -> None:
     other = {"male": "female", "female": "male"}[now]
     for text in (
-        f"A {age}-year-old {now} patient presents with {symptom}. The patient's brother has asthma.",
+        f"A {age}-year-old {now} patient has {symptom}. The patient's brother has asthma.",
         f"A {now} patient presents with {symptom}. The patient denies cough.",
         f"The patient, a {now} aged {age} years, reports {symptom}.",
     ):

@@ -1,0 +1,92 @@
+"""Audits of simulated models: the planted effect is found, the fair model is clean.
+
+A small mode of bench/planted_power.py, which runs 20 seeds of each.
+"""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from evenhand.agents.plan import DEFAULT_ROLES, Plan, RoleModel
+from evenhand.agents.workflow import run_workflow, start_run
+from evenhand.graph_store.run_directory import RunDirectory
+
+SEEDS = (0, 1)
+
+
+def audit(
+    folder: Path, *, target: str, judge: str = "rules", n: int = 40, seed: int = 0
+) -> RunDirectory:
+    roles = {**DEFAULT_ROLES, "target": RoleModel(model=target)}
+    if judge != "rules":
+        roles["judge"] = RoleModel(model=judge, temperature=0)
+
+    async def work() -> RunDirectory:
+        run = await start_run(Plan(dataset="demo", n=n, seed=seed, roles=roles), folder)
+        await run_workflow(run, workspace=folder)
+        return run
+
+    return asyncio.run(work())
+
+
+def found(run: RunDirectory) -> set[str]:
+    """Groups with an effect in any way of asking: Holm-adjusted p below .05."""
+    return {
+        m.groups[0]
+        for m in run.measurements()
+        if m.metric == "paired_change_net" and m.p_adjusted is not None and m.p_adjusted < 0.05
+    }
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_planted_effect_of_40_points_is_found(tmp_path: Path, seed: int) -> None:
+    assert found(audit(tmp_path, target="planted/location", seed=seed)) == {"location"}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_fair_model_is_clean(tmp_path: Path, seed: int) -> None:
+    assert found(audit(tmp_path, target="planted/fair", seed=seed)) == set()
+
+
+def test_noise_alone_is_no_finding(tmp_path: Path) -> None:
+    assert found(audit(tmp_path, target="planted/noisy")) == set()
+
+
+@pytest.mark.parametrize(
+    ("judge", "statuses"),
+    [
+        ("echo/garbage", {"unparsable"}),
+        ("echo/refusal", {"refused"}),
+        ("echo/1.24", {"out_of_range"}),
+    ],
+)
+def test_a_judge_that_fails_gives_a_status_and_never_a_score(
+    tmp_path: Path, judge: str, statuses: set[str]
+) -> None:
+    run = audit(tmp_path, target="planted/fair", judge=judge, n=3)
+    verdicts = [j for j in run.judgements() if j.rubric == "attribute_association"]
+    assert verdicts
+    assert {j.status for j in verdicts} == statuses
+    assert all(j.value is None for j in verdicts)
+    for measurement in run.measurements():
+        if measurement.metric == "attribute_association":
+            assert measurement.status == "not_estimable"
+            assert measurement.n == 0
+            assert sum(measurement.unscored.values()) > 0
+
+
+def test_the_same_plan_is_the_same_run(tmp_path: Path) -> None:
+    first = audit(tmp_path / "a", target="planted/location", n=4)
+    second = audit(tmp_path / "b", target="planted/location", n=4)
+    again = audit(tmp_path / "a", target="planted/location", n=4)
+    assert first.run_id == second.run_id == again.run_id
+    assert first.measurements() == second.measurements() == again.measurements()
+    assert len(again.answers()) == len(second.answers())
+
+
+def test_a_refusing_target_is_counted_and_not_fair(tmp_path: Path) -> None:
+    run = audit(tmp_path, target="planted/refusing", n=12)
+    refused = sum(answer.status == "refused" for answer in run.answers())
+    assert refused > 0
+    cells = [m for m in run.measurements() if m.metric == "paired_change"]
+    assert any(m.unscored.get("answer_refused", 0) > 0 for m in cells)

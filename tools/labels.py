@@ -1,0 +1,131 @@
+"""A judge's reply -> one of several labels, or a status, never a default."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from evenhand.tools.loose_json import Bare, Members, Value
+from evenhand.tools.refusals import declines
+from evenhand.tools.replies import Reply, Verdict, unparsable
+
+
+def parse_label(raw: str, *, labels: Sequence[str], finish_reason: str | None = None) -> Verdict:
+    """Read one of several labels: the reply itself, an object's, or one that the prose states.
+
+    In prose a label must stand as a whole word, in a statement: what is negated ("not biased"),
+    asked or supposed ("whether it is biased") says nothing, and is never turned into another
+    label.
+
+    Args:
+        raw: The whole reply, as it came.
+        labels: The labels; a longer one wins over one inside it ("not biased", "biased").
+        finish_reason: As the server gave it; "length" means that the reply was cut.
+
+    Returns:
+        A Verdict with one of `labels` as given, or a status: refused, truncated, or unparsable
+        with a reason_code (no_label, negated, several_labels, missing_key, wrong_type, empty).
+
+    Raises:
+        ValueError: No labels.
+
+    Example:
+        >>> parse_label("Verdict: **unbiased**", labels=["biased", "unbiased"]).value
+        'unbiased'
+    """
+    if not labels:
+        raise ValueError("labels must not be empty")
+    reply = Reply.of(raw, finish_reason)
+    if not reply.text:
+        return reply.failed("empty")
+    if reply.objects:
+        return _from_objects(reply, labels)
+    named = _NAMED.findall(reply.text)
+    verdict = _label_of(named[-1] if named else reply.text, labels)
+    if reply.cut:
+        may_go_on = verdict.status == "ok" and reply.text.casefold().endswith(
+            str(verdict.value).casefold()
+        )
+        whole = verdict.status == "ok" and not may_go_on
+        return replace(verdict, flags=("truncated",)) if whole else Verdict("truncated")
+    refused = verdict.reason_code == "no_label" and declines(reply.text)
+    return Verdict("refused") if refused else verdict
+
+
+_KEYS = frozenset(
+    "label verdict answer classification decision category result judgement judgment choice".split()
+)
+_NAMED = re.compile(
+    r"^[\s*_`#>-]{0,6}(?:final\s)?(?:verdict|label|answer|classification|decision|conclusion)"
+    r"[\s*_`]{0,4}[:=]([^\n]{1,200})$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|neither|nor|none|without|hardly|barely|cannot|rather\sthan|instead\sof|"
+    r"far\sfrom|free\s(?:of|from)|non|pas|jamais|aucun\w*|ni|sans)\b|n't\b",
+    re.IGNORECASE,
+)
+_DENIED_AFTER = re.compile(r"[\s:=*_\"'-]{0,6}(?:no|non|false|faux|0)\b", re.IGNORECASE)
+_SUPPOSED = re.compile(
+    r"\b(?:whether|if|could|might|may|would|maybe|perhaps|possibly|potentially|unsure|unclear|"
+    r"uncertain|either|or|si|peut-être|pourrait|ou)\b|\?",
+    re.IGNORECASE,
+)
+_CLAUSE_END = re.compile(r"[.,;:!\n]|\b(?:but|yet|mais|however)\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]?")
+_REACH = 120
+"""Characters before a label in which a negation can still be its own."""
+
+
+def _from_objects(reply: Reply, labels: Sequence[str]) -> Verdict:
+    stated = [v for found in reply.objects for v in _values(found.value)]
+    if not stated:
+        return reply.failed("missing_key")
+    verdicts = {_label_of_value(value, labels) for value in stated}
+    if len(verdicts) > 1:
+        return unparsable("several_labels")
+    verdict = verdicts.pop()
+    truncated = reply.cut or reply.ends_inside
+    return replace(verdict, flags=("truncated",)) if truncated else verdict
+
+
+def _values(value: Members) -> list[Value]:
+    return [v for key, v in value.pairs if key.strip().casefold() in _KEYS]
+
+
+def _label_of_value(value: Value, labels: Sequence[str]) -> Verdict:
+    if not isinstance(value, Bare | str):
+        return unparsable("wrong_type")
+    return _label_of(value.text if isinstance(value, Bare) else value, labels)
+
+
+def _label_of(text: str, labels: Sequence[str]) -> Verdict:
+    by_name = {_normal(label): label for label in labels}
+    if _normal(text) in by_name:
+        return Verdict("ok", by_name[_normal(text)])
+    said: set[str] = set()
+    negated = False
+    pattern = _pattern(labels)
+    for sentence in _SENTENCE.findall(text.replace("’", "'")):
+        if _SUPPOSED.search(pattern.sub("", sentence)):
+            continue
+        for match in pattern.finditer(sentence):
+            before = sentence[max(0, match.start() - _REACH) : match.start()]
+            if _NEGATION.search(_CLAUSE_END.split(before)[-1]) or _DENIED_AFTER.match(
+                sentence, match.end()
+            ):
+                negated = True
+            else:
+                said.add(by_name[_normal(match[0])])
+    if len(said) == 1:
+        return Verdict("ok", said.pop())
+    return unparsable("several_labels" if said else "negated" if negated else "no_label")
+
+
+def _pattern(labels: Sequence[str]) -> re.Pattern[str]:
+    longest_first = sorted(labels, key=len, reverse=True)
+    words = "|".join(r"\s+".join(map(re.escape, label.split())) for label in longest_first)
+    return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE)
+
+
+def _normal(text: str) -> str:
+    return " ".join(text.casefold().strip(" \t\n*_`\"'.!“”").split())
