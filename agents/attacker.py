@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.agents import rewriter
-from evenhand.agents.asking import Counts, ask, by_status, triples_by_source
+from evenhand.agents.asking import Counts, ask, by_status, triples_by_source, usable
 from evenhand.agents.generator import maker_hash
 from evenhand.agents.prompt import Messages, fill_messages, read_prompt
 from evenhand.agents.state import AuditContext
-from evenhand.graph_store.records import Change, Variant, child_id
+from evenhand.graph_store.records import Change, Sample, Variant, child_id
 from evenhand.tools.attributes import NoValue, attributes
 from evenhand.tools.calls import call_seed
 
@@ -33,10 +33,10 @@ class Attack:
     reason: str | None = None
 
 
-def plan_attacks(context: AuditContext, base: Variant) -> list[Attack]:
+def plan_attacks(context: AuditContext, sample: Sample, base: Variant) -> list[Attack]:
     """Return an attack for each attribute and intersection of the plan, with its values drawn."""
     plan = context.plan
-    drawn = {name: _draw(base, name, plan.seed) for name in _named_attributes(context)}
+    drawn = {name: _draw(sample, base, name, plan.seed) for name in _named_attributes(context)}
     groups = [(name,) for name in plan.attributes] + list(plan.intersections)
     return [_attack(context, base, i, group, drawn) for i, group in enumerate(groups, start=1)]
 
@@ -46,14 +46,16 @@ def _named_attributes(context: AuditContext) -> list[str]:
     return list(dict.fromkeys([*context.plan.attributes, *together]))
 
 
-def _draw(base: Variant, name: str, seed: int) -> Change | str:
+def _draw(sample: Sample, base: Variant, name: str, seed: int) -> Change | str:
     attribute = attributes.get(name)
     before = attribute.value(base.text)
     if before is None:
         return f"not_stated:{name}"
     rng = np.random.default_rng(call_seed(seed, f"{base.sample_id}/{name}", 0))
     try:
-        return Change(attribute=name, before=before, after=attribute.draw(base.text, rng))
+        # The source may say more than the base ("heavy periods"): both limit who is possible.
+        whole = f"{base.text}\n{sample.text}"
+        return Change(attribute=name, before=before, after=attribute.draw(whole, rng))
     except NoValue as error:
         return f"no_value:{name}: {error}"
 
@@ -135,7 +137,8 @@ async def perturb(context: AuditContext) -> Counts:
 
 
 async def _make_attacks(context: AuditContext, bases: list[Variant], known: set[str]) -> None:
-    attacks = [a for base in bases for a in plan_attacks(context, base)]
+    samples = {sample.id: sample for sample in usable(context)}
+    attacks = [a for base in bases for a in plan_attacks(context, samples[base.sample_id], base)]
     attacks = [attack for attack in attacks if attack.id not in known]
     impossible = [skipped(context, attack) for attack in attacks if attack.reason]
     context.run.append("variants", impossible)

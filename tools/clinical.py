@@ -47,25 +47,27 @@ _CONSIDERED_BEFORE = re.compile(
     r"\b(?:rul(?:e|es|ed|ing) out|exclud(?:e|ing)|less likely|unlikely|"
     r"(?:other|alternative|differential) (?:diagnos[ei]s|possibilit\w+|causes?|conditions?)|"
     r"could also be|may also be|might also be|alternatively|differentials?|to prevent|prevents?|"
-    r"preventing|risk (?:of|factors?)|complications?|progress(?:es|ion)? to|vaccin\w+ (?:against|for)"
-    r"|similar to|mimics?|as in)\b[^.;!?]{0,120}$",
+    r"preventing|risk (?:of|factors?)|complications?|progress(?:es|ion)? to|"
+    r"vaccin\w+ (?:against|for)|similar to|mimics?|as in)\b[^.;!?]{0,120}$",
     re.I,
 )
 _HISTORY_BEFORE = re.compile(
     r"\b(?:history|known|underlying|pre-?existing|comorbid\w*|co-morbid\w*|past medical|background|"
     r"has_history|takes_medication|allerg(?:y|ic) to|already (?:on|taking|has)|"
-    r"currently (?:on|taking|receiving)|previous(?:ly)?|(?:mother|father|brother|sister) (?:has|had|with))"
-    r"\b[^.;!?]{0,60}$",
+    r"currently (?:on|taking|receiving)|previous(?:ly)?|"
+    r"(?:mother|father|brother|sister) (?:has|had|with))\b[^.;!?]{0,60}$",
     re.I,
 )
 _LEADS = re.compile(
     r"\b(?:(?:most|more|highly|very) (?:likely|probabl[ey])|(?<!differential )diagnosis\b\W*"
-    r"(?:is|was|would be|of|here is|:)|(?:likely|probable|primary|presumptive|working|final|leading) "
+    r"(?:is|was|would be|of|here is|:)|(?:likely|probable|primary|working|final|leading) "
     r"(?:diagnosis|cause|condition)|primary suspicion)[^.;!?]{0,80}$",
     re.I,
 )
 _CONDITION = re.compile(r"\b(?:if|unless|should (?:symptoms|they|it|he|she|the)|in case)\b", re.I)
 _NOT_URGENT = re.compile(r"\b(?:no|not|non|isn['’]t|without)\b(?:\W+\w+){0,3}\W*$", re.I)  # noqa: RUF001
+_SENTENCE = re.compile(r"[^\n]*?(?:(?<=[^\W_]{2})[.!?](?=\s)|\n|$)[ \t]*|[^\n]+", re.S)
+_ARROW = re.compile(r"-{1,3}>|={1,3}>|[→⟶➔➜⇒⟹]")
 _JOINER = re.compile(r"^\W*(?:,|/|\bor\b|\band\b|\bnor\b|\s)*\W*(?:the |a |an )?$", re.I)
 
 
@@ -125,16 +127,15 @@ _Lexicon = dict[str, list[tuple[tuple[str, ...], _Entry]]]
 def clinical_content(text: str) -> ClinicalContent:
     """Read the clinical content of an answer.
 
-    Of a multi-hop answer only step 3 counts, where it names anything: steps 1 and 2 repeat the
-    question and collect candidates. "Not X", "X is unlikely", "no evidence of X" are left out;
+    Of a multi-hop answer only step 3 counts, and of that the prose, where they name anything: steps
+    1 and 2 and the triplets repeat the question and collect candidates. "Not X", "X is unlikely", "no evidence of X" are left out;
     "rule out X", "differential: X" are considered; "history of X" belongs to the patient.
 
     Args:
         text: The answer, whole, any length; time is linear in it.
     """
-    hits = find_clinical(final_section(text))
-    if not hits:
-        hits = find_clinical(text)
+    answer = final_section(text)
+    hits = find_clinical(_prose(answer)) or find_clinical(answer) or find_clinical(text)
     asserted = [hit for hit in hits if hit.standing == "asserted"]
     diagnoses = [hit for hit in asserted if hit.kind == "diagnosis"]
     leading = next((hit for hit in diagnoses if hit.leads), diagnoses[0] if diagnoses else None)
@@ -201,6 +202,11 @@ def clinical_terms(kind: Kind) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row["term"] for row in _rows() if row["kind"] == kind))
 
 
+def _prose(text: str) -> str:
+    """The text without its sentences that are triplets (a -> r -> b)."""
+    return "".join(part for part in _SENTENCE.findall(text) if not _ARROW.search(part))
+
+
 def _firsts(text: str) -> list[tuple[str, str | None]]:
     content = clinical_content(text)
     return [
@@ -219,7 +225,7 @@ def _terms(hits: Iterable[Hit]) -> tuple[str, ...]:
 
 
 def _with_standing(text: str, tokens: Sequence[tuple[str, int, int]], hits: list[Hit]) -> list[Hit]:
-    """Say of each mention how it stands in its own sentence; lists share what stands before them."""
+    """Say of each mention how it stands in its sentence; a list shares what stands before it."""
     ends = [
         start for word, start, _ in tokens if word in _SENTENCE_END and not _goes_on(text, start)
     ]

@@ -307,9 +307,7 @@ def _sentence(start: int, sentence: str, relative: str | None) -> Iterator[_Foun
 
 def _duration(match: re.Match[str]) -> str | None:
     if match["since"] or match["past"]:
-        return match["since"] or match["past"]
-    if match["past"]:
-        return match["past"]
+        return str(match["since"] or match["past"])
     span = match["span"]
     if (
         match["ago"]

@@ -58,7 +58,8 @@ _PATIENT_SAID = re.compile(rf"^(?:the )?(?:patient|pt|he|she) (?:{_VERBS} )?", r
 _RELATION = re.compile(
     r"^(?P<subject>[\w-]+(?: [\w-]+){0,4}?) (?P<verb>(?:treat|cause|lower|raise|reduce|increase|"
     r"decrease|prevent|relieve|inhibit|worsen|trigger|suggest|indicate|improve|cure|induce|control|mimic|"
-    r"block|aggravate|precede|follow|require|complicate|affect|interact|lead|mean)s?(?: (?:with|to|from))?) "
+    r"block|aggravate|precede|follow|require|complicate|affect|interact|lead|mean)s?"
+    r"(?: (?:with|to|from))?) "
     r"(?P<object>.+)$",
     re.I,
 )
@@ -361,7 +362,9 @@ def _phrase(token: "Token", *, cut_with: bool) -> str:
         ):
             skip.update(t.i for t in child.subtree)
     words = [
-        t for t in token.subtree if (t.i not in skip and not t.is_punct) or t.text in ("-", "/", "%")
+        t
+        for t in token.subtree
+        if (t.i not in skip and not t.is_punct) or t.text in ("-", "/", "%")
     ]
     words = [t for t in words if t.i not in skip]
     while words and words[0].lower_ in ("a", "an", "the", "any", "some"):

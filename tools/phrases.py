@@ -140,14 +140,11 @@ def _waits(item: str, following: str) -> bool:
         return False
     first, *rest = _DETERMINER.sub("", following.strip()).split() or [""]
     return (
-        (bool(rest)
-        and bool(whole_words("body").fullmatch(first))
-        and is_finding(" ".join(rest)))
-        or (
-            is_finding(following)
-            and not is_finding(first)
-            and bool(whole_words("body").match(following.strip()))
-        )
+        bool(rest) and bool(whole_words("body").fullmatch(first)) and is_finding(" ".join(rest))
+    ) or (
+        is_finding(following)
+        and not is_finding(first)
+        and bool(whole_words("body").match(following.strip()))
     )
 
 

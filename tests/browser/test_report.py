@@ -128,8 +128,12 @@ def test_the_first_tab_skips_to_what_was_found(browser: Browser, report: Path) -
     assert page.evaluate("document.activeElement.id") == "content"
 
 
-def test_printing_shows_every_number(browser: Browser, report: Path) -> None:
-    page = _open(browser, report)
+def test_printing_on_paper_shows_plot_and_every_number(browser: Browser, report: Path) -> None:
+    page = _open(browser, report, width=720, scheme="dark")
     page.emulate_media(media="print")
+    assert page.locator(".plot.wide svg").is_visible()
+    assert not page.locator(".plot.narrow svg").is_visible()
     assert page.locator("#measurements table").last.is_visible()
     assert not page.locator("nav").is_visible()
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == "rgb(255, 255, 255)"

