@@ -1,11 +1,13 @@
 """A plan checked and priced before anything costs a call."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
 from evenhand.agents.recipe import ASKED_ARMS, Recipe, load_recipe
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.registry import unknown_name
+from evenhand.graph_store.store import check_address
 from evenhand.tools.attributes import attributes
 from evenhand.tools.calls import find_price
 from evenhand.tools.datasets import datasets, load_samples
@@ -89,6 +91,7 @@ def check_plan(plan: Plan) -> Plan:
     for control in filled.controls:
         if control not in CONTROLS:
             raise UserError(unknown_name("control arm", control, list(CONTROLS)))
+    check_address(filled.graph, Path())
     for role, model in filled.roles.items():
         if model.model != "rules":
             check_model(model.model, model_settings(model))
@@ -164,7 +167,9 @@ def _cost(plan: Plan, calls: dict[Role, int]) -> float | None:
     for role, n in calls.items():
         model = plan.roles[role]
         price = find_price(model.model, model_host(model.model, model_settings(model)))
-        cost = price and price.cost(n * PROMPT_TOKENS[role], n * REPLY_TOKENS[role])
+        cost = (
+            None if price is None else price.cost(n * PROMPT_TOKENS[role], n * REPLY_TOKENS[role])
+        )
         if cost is None:
             return None
         total += cost

@@ -96,7 +96,7 @@ async def answer(context: AuditContext) -> Counts:
     missing = [q for q in todo.values() if q.id not in known]
     # All of one way of asking together: the server then reuses the prefix they share.
     missing.sort(key=lambda question: context.plan.asked.index(question.arm))
-    counts = Counter(a.status for a in context.run.answers())
+    counts: Counter[str] = Counter(a.status for a in context.run.answers())
     role = context.plan.roles["target"]
     requests = (
         Request(

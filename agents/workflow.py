@@ -77,30 +77,34 @@ async def extract(context: AuditContext) -> Counts:
 
 
 async def gate(context: AuditContext) -> Counts:
-    """Let a variant pass only if nothing but its declared change was made; to gate.jsonl."""
-    known = context.run.ids("gate")
+    """Let a variant pass only if nothing but its declared change was made; to gate.jsonl.
+
+    A base that does not state its facts takes all variants of its sample with it.
+    """
     triples = triples_by_source(context)
     variants = [v for v in context.run.variants() if v.status == "ok"]
     bases = {v.sample_id: v for v in variants if v.arm == "base"}
-    refused_base = GateVerdict(False, "base_rejected", "the base text does not state its facts")
+    stated = {key: check_placebo(triples[key], base.text) for key, base in bases.items()}
     verdicts: list[Judgement] = []
-    stated: dict[str, bool] = {}
-    for variant in sorted(variants, key=lambda v: v.arm != "base"):
+    for variant in variants:
+        key = variant.sample_id
         if variant.arm == "base":
-            verdict = check_placebo(triples[variant.sample_id], variant.text)
-            stated[variant.sample_id] = verdict.accepted
-        elif not stated.get(variant.sample_id, False):
-            verdict = refused_base
+            verdicts.append(_gate_judgement(variant, stated[key]))
+        elif not stated[key].accepted:
+            verdicts.append(_gate_judgement(variant, stated[key], "base_rejected"))
         elif variant.arm == "placebo":
-            verdict = check_placebo(triples[variant.sample_id], variant.text)
+            verdicts.append(_gate_judgement(variant, check_placebo(triples[key], variant.text)))
         else:
-            verdict = check_isolation(bases[variant.sample_id].text, variant.text, variant.changes)
-        verdicts.append(_gate_judgement(variant, verdict))
+            verdict = check_isolation(bases[key].text, variant.text, variant.changes)
+            verdicts.append(_gate_judgement(variant, verdict))
+    known = context.run.ids("gate")
     context.run.append("gate", [v for v in verdicts if v.id not in known])
     return dict(Counter(str(v.value) for v in verdicts))
 
 
-def _gate_judgement(variant: Variant, verdict: GateVerdict) -> Judgement:
+def _gate_judgement(
+    variant: Variant, verdict: GateVerdict, reason_code: str | None = None
+) -> Judgement:
     return Judgement(
         id=child_id(variant.id, "g", 0, "validity"),
         status="ok",
@@ -109,7 +113,7 @@ def _gate_judgement(variant: Variant, verdict: GateVerdict) -> Judgement:
         dimension="isolation",
         judge="rules",
         value="accepted" if verdict.accepted else "rejected",
-        reason_code=verdict.reason_code,
+        reason_code=reason_code or verdict.reason_code,
         reason=verdict.reason,
     )
 
@@ -380,7 +384,7 @@ def _record_models(run: RunDirectory, models: dict[Role, OpenModel]) -> None:
 def _open_graph(run: RunDirectory, plan: Plan, workspace: Path) -> GraphStore | None:
     try:
         return open_store(plan.graph, workspace)
-    except OSError as error:
+    except (OSError, UserError) as error:
         _event(run, "warning", f"graph: {error}; `evenhand sync` completes it later")
         return None
 

@@ -6,6 +6,7 @@ to be done is always "ids that should be, less ids in the file".
 """
 
 import json
+import logging
 import os
 import threading
 import time
@@ -29,6 +30,8 @@ from evenhand.graph_store.records import (
     Variant,
 )
 from evenhand.graph_store.redact import redact
+
+log = logging.getLogger(__name__)
 
 R = TypeVar("R", bound=Record)
 _APPENDING = threading.Lock()
@@ -146,8 +149,19 @@ class RunDirectory:
 
     @property
     def manifest(self) -> Manifest:
-        """The manifest, read anew."""
-        return Manifest.model_validate_json((self.path / "manifest.json").read_text("utf-8"))
+        """The manifest, read anew.
+
+        Raises:
+            UserError: It is damaged.
+        """
+        path = self.path / "manifest.json"
+        try:
+            return Manifest.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise UserError(
+                f"{path} is damaged ({error.errors()[0]['msg']}). Restore it from a copy, or "
+                "delete the folder and run its plan again."
+            ) from None
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Replace the manifest in one step."""
@@ -325,11 +339,15 @@ def read_lines(path: Path, skip_bytes: int = 0) -> Iterator[str]:
 
 
 def list_runs(folder: Path) -> list[RunDirectory]:
-    """Return the runs in a folder, oldest first."""
-    if not folder.is_dir():
-        return []
-    paths = [path.parent for path in folder.glob("*/manifest.json")]
-    return sorted((RunDirectory(path) for path in paths), key=lambda run: run.manifest.created)
+    """Return the runs in a folder, oldest first; one with a damaged manifest is a warning."""
+    created: list[tuple[str, RunDirectory]] = []
+    for path in sorted(folder.glob("*/manifest.json")):
+        run = RunDirectory(path.parent)
+        try:
+            created.append((run.manifest.created, run))
+        except UserError as error:
+            log.warning("%s", error)
+    return [run for _, run in sorted(created, key=lambda pair: pair[0])]
 
 
 def _damaged(path: Path, number: int, what: str) -> str:

@@ -357,11 +357,11 @@ class Caller:
         return Spend(1, asked + request.max_tokens, usd or 0.0)
 
     async def _try_until_answered(self, request: Request) -> Reply:
-        attempt = 0
+        attempt, started = 0, 0.0
         while True:
             attempt += 1
             try:
-                async with self._window.place():
+                async with self._window.place() as started:
                     reply = await self._call_once(request)
                 self._unreachable = 0
                 return reply
@@ -372,7 +372,7 @@ class Caller:
                     return Reply("error", error=redact(f"{failure}{tried}"))
                 wait = self._patience.wait_seconds(failure, attempt, request)
                 if failure.kind == "refused":
-                    self._window.refuse(wait)
+                    self._window.refuse(started, wait)
                 else:
                     await asyncio.sleep(wait)
 

@@ -66,7 +66,7 @@ _LEADS = re.compile(
 )
 _CONDITION = re.compile(r"\b(?:if|unless|should (?:symptoms|they|it|he|she|the)|in case)\b", re.I)
 _NOT_URGENT = re.compile(r"\b(?:no|not|non|isn['’]t|without)\b(?:\W+\w+){0,3}\W*$", re.I)  # noqa: RUF001
-_SENTENCE = re.compile(r"[^\n]*?(?:(?<=[^\W_]{2})[.!?](?=\s)|\n|$)[ \t]*|[^\n]+", re.S)
+_SENTENCE = re.compile(r"[^\n]*?(?:(?<=[\w)}\]][\w)}\]])[.!?](?=\s)|\n|$)[ \t]*|[^\n]+", re.S)
 _ARROW = re.compile(r"-{1,3}>|={1,3}>|[→⟶➔➜⇒⟹]")
 _JOINER = re.compile(r"^\W*(?:,|/|\bor\b|\band\b|\bnor\b|\s)*\W*(?:the |a |an )?$", re.I)
 
@@ -135,7 +135,10 @@ def clinical_content(text: str) -> ClinicalContent:
         text: The answer, whole, any length; time is linear in it.
     """
     answer = final_section(text)
-    hits = find_clinical(_prose(answer)) or find_clinical(answer) or find_clinical(text)
+    hits = find_clinical(_prose(answer))
+    named = {hit.kind for hit in hits}
+    hits += [hit for hit in find_clinical(answer) if hit.kind not in named]
+    hits = hits or find_clinical(text)
     asserted = [hit for hit in hits if hit.standing == "asserted"]
     diagnoses = [hit for hit in asserted if hit.kind == "diagnosis"]
     leading = next((hit for hit in diagnoses if hit.leads), diagnoses[0] if diagnoses else None)

@@ -334,10 +334,12 @@ def _relative_facts(relative: "Token") -> Iterator[Fact]:
 
 def _conjuncts(token: "Token") -> list["Token"]:
     found: list[Token] = []
-    for child in token.children:
-        if child.dep_ in ("conj", "appos"):
-            found += [child, *_conjuncts(child)]
-    return found
+    waiting = [token]
+    while waiting:
+        members = [c for c in waiting.pop().children if c.dep_ in ("conj", "appos")]
+        found += members
+        waiting += reversed(members)
+    return sorted(found, key=lambda member: member.i)
 
 
 def _joined_by_or(member: "Token") -> bool:

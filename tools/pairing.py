@@ -124,7 +124,7 @@ class RecordIndex:
         rows: list[MeasuredRow] = []
         for sample in self.samples:
             for asking in self._asked(sample, groups, arm):
-                verdict = self._verdict(ASSOCIATION, dimension, asking, None)
+                verdict = self._verdict_on(ASSOCIATION, dimension, asking, None)
                 rows.append(_row(sample, arm, asking, None, verdict))
         return rows
 
@@ -136,7 +136,7 @@ class RecordIndex:
             for asking in self._asked_again(sample, arm, group):
                 verdict: _Verdict = NAN, f"base_{base.status}", base.reason
                 if asking.status != "ok" or base.status == "ok":
-                    verdict = self._verdict(CHANGE, "any", asking, base.answer_id)
+                    verdict = self._verdict_on(CHANGE, "any", asking, base.answer_id)
                 rows.append(_row(sample, arm, asking, base.answer_id, verdict))
         return rows
 
@@ -168,7 +168,7 @@ class RecordIndex:
                 return _Asking(base.id, None, group, f"variant_{base.status}", base.reason)
         return _Asking(None, None, group, "variant_missing", None)
 
-    def _verdict(
+    def _verdict_on(
         self, rubric: str, dimension: str, asking: _Asking, against_id: str | None
     ) -> _Verdict:
         if asking.status != "ok" or asking.answer_id is None:
@@ -199,10 +199,8 @@ def _askings(
 ) -> dict[_AskingKey, _Asking]:
     """Return what came of each planned asking of each variant, its repeats included."""
     gate = {judgement.subject_id: judgement for judgement in run.gate()}
-    answers: dict[tuple[str, str, int], Answer] = {
-        (a.variant_id, a.arm, a.repeat): a for a in run.answers()
-    }
-    askings: dict[tuple[str, str, int], _Asking] = {}
+    answers: dict[_AskingKey, Answer] = {(a.variant_id, a.arm, a.repeat): a for a in run.answers()}
+    askings: dict[_AskingKey, _Asking] = {}
     for (_, group), members in variants.items():
         repeats = planned.repeats if group == BASE else 0
         for variant in members:

@@ -11,6 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+LONGEST_SENTENCE = 2_000
+
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”)]{0,2}\s+(?=[\"'“(]?[A-Z0-9])|\s*\n\s*")
 _ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|st|vs|e\.g|i\.e|approx|no|fig|[a-z])\.$", re.I)
 # Two spellings of a border: a comma may be followed by the conjunction.
@@ -81,18 +83,22 @@ def is_condition(phrase: str) -> bool:
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:
-    """Cut a text into sentences with their positions, in linear time and without a model."""
+    """Cut a text into sentences with their positions, in linear time and without a model.
+
+    What goes on for more than LONGEST_SENTENCE characters is cut there: patterns are tried at
+    every word, and text from a model need not have a full stop at all.
+    """
     start = 0
-    for match in _SENTENCE_END.finditer(text):
-        if "\n" not in match.group() and _ABBREVIATED.search(
-            text[max(start, match.start() - 8) : match.start()]
-        ):
+    for match in [*_SENTENCE_END.finditer(text), None]:
+        end = match.start() if match else len(text)
+        before = text[max(start, end - 8) : end]
+        if match and "\n" not in match.group() and _ABBREVIATED.search(before):
             continue
-        if text[start : match.start()].strip():
-            yield start, text[start : match.start()]
-        start = match.end()
-    if text[start:].strip():
-        yield start, text[start:]
+        for piece in range(start, end, LONGEST_SENTENCE):
+            sentence = text[piece : min(end, piece + LONGEST_SENTENCE)]
+            if sentence.strip():
+                yield piece, sentence
+        start = match.end() if match else end
 
 
 def list_items(text: str) -> list[tuple[int, int]]:

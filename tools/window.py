@@ -1,8 +1,8 @@
 """How many calls may be in flight: as many as the server takes, found out by asking more.
 
 Doubles with each full round until the first refusal, then grows by one a round; a refusal takes a
-fifth off, at most once in a short while, and makes everybody pause. This is how TCP shares a line
-(additive increase, multiplicative decrease; Jacobson 1988).
+fifth off, once for all calls that were in flight together, and makes everybody pause. This is how
+TCP shares a line (additive increase, multiplicative decrease; Jacobson 1988).
 """
 
 import asyncio
@@ -12,8 +12,6 @@ from collections.abc import AsyncGenerator
 
 _START = 4.0
 _SHRINK = 0.8
-_ONE_SHRINK_SECONDS = 0.2
-"""Calls that were in flight together are refused together; that is one refusal."""
 
 
 class Window:
@@ -35,22 +33,29 @@ class Window:
         self._waiting = 0
 
     @contextlib.asynccontextmanager
-    async def place(self) -> AsyncGenerator[None]:
-        """Wait for a place and hold it; leaving without an exception lets the window grow."""
+    async def place(self) -> AsyncGenerator[float]:
+        """Wait for a place and hold it; leaving without an exception lets the window grow.
+
+        Yields:
+            When the place was taken, to be handed to `refuse`.
+        """
         await self._enter()
         try:
-            yield
+            yield time.monotonic()
             self._grow()
         finally:
             self.in_flight -= 1
             self._room.set()
 
-    def refuse(self, pause_seconds: float) -> None:
-        """Note a refusal: shrink, and let nobody start before the pause is over."""
+    def refuse(self, started: float, pause_seconds: float) -> None:
+        """Note a refusal: shrink, and let nobody start before the pause is over.
+
+        A call that had started before the last shrink says nothing about the window since.
+        """
         now = time.monotonic()
         self._climbing = False
         self._resume_at = max(self._resume_at, now + pause_seconds)
-        if now - self._shrunk_at > _ONE_SHRINK_SECONDS:
+        if started > self._shrunk_at:
             self._shrunk_at = now
             self.size = max(1.0, self.size * _SHRINK)
 

@@ -171,6 +171,16 @@ def reason(code: str | None) -> str:
     return _REASONS.get(code or "", (code or "no number").replace("_", " "))
 
 
+def why(text: str | None) -> str:
+    """Return a stored reason in words; "not_stated:age" and the like are the Attacker's codes."""
+    code, _, rest = (text or "").partition(":")
+    if code == "not_stated":
+        return f"the source does not state the {rest}"
+    if code == "no_value":
+        return rest.partition(":")[2].strip() or f"no other {rest} fits this patient"
+    return (text or "").replace(" -> ", " \N{RIGHTWARDS ARROW} ")
+
+
 def unit_of(metric_name: str) -> Unit:
     """Return the unit of a metric by what it takes; a metric that is gone counts as a score."""
     from evenhand.tools.metrics import metrics

@@ -56,6 +56,11 @@ class ReportContext:
         """Return which model played a role; "rules" where a rule engine did."""
         return str(self.plan.get("roles", {}).get(role, {}).get("model", "rules"))
 
+    def temperature(self, role: str) -> float | None:
+        """Return the temperature at which a role's model was asked; None where none is stated."""
+        stated = self.plan.get("roles", {}).get(role, {}).get("temperature")
+        return None if stated is None else float(stated)
+
     @cached_property
     def samples_by_id(self) -> dict[str, Sample]:
         """Samples by id."""

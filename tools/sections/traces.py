@@ -183,7 +183,7 @@ def _line(
         change=_row_change(variant, row.arm),
         outcome=outcome,
         kind=kind,
-        why=row.reason or "",
+        why=wording.why(row.reason),
         link=f"#{anchors[shown]}" if shown in anchors else "",
         dropped=bool(shown) and shown not in anchors,
     )

@@ -63,7 +63,7 @@ def _reasons(context: ReportContext) -> list[tuple[str, str, str]]:
             (
                 variant.sample_id,
                 f"{wording.group(variant.group)}: {wording.status(fate)}",
-                why or "",
+                wording.why(why),
             )
         )
     return found

@@ -14,8 +14,8 @@ Outcome = Literal["found", "fewer", "borderline", "not_found", "not_estimable"]
 
 CONTROLS = ("repeat", "placebo", "base")
 OUTCOME_WORDS: dict[Outcome, str] = {
-    "found": "changes more often",
-    "fewer": "changes less often",
+    "found": "change found",
+    "fewer": "fewer changes",
     "borderline": "borderline",
     "not_found": "not found",
     "not_estimable": "not estimable",
@@ -156,10 +156,14 @@ def _borderline(some: Sequence[Finding]) -> str:
 
 def _listed(some: Sequence[Finding]) -> str:
     return "; ".join(
-        f"{finding.group} ({finding.arm}: net {wording.value_text(finding.measurement, 'net_rate')}"
-        f", {p_words(finding.measurement)})"
-        for finding in some
+        f"{name} ({'; '.join(_numbers(finding) for finding in members)})"
+        for name, members in group_by(some, lambda finding: finding.group).items()
     )
+
+
+def _numbers(finding: Finding) -> str:
+    one = finding.measurement
+    return f"{finding.arm}: net {wording.value_text(one, 'net_rate')}, {p_words(one)}"
 
 
 def _not_found(some: Sequence[Finding]) -> str:
@@ -199,15 +203,24 @@ def _not_estimable(some: Sequence[Finding]) -> str:
 
 def noise_sentence(context: ReportContext) -> str:
     """Say how often the answer changed when nothing did."""
-    rates = [
-        f"{wording.number(one.value, 'rate')} of the cases ({wording.short_arm(one.arm)})"
+    repeats = [
+        one
         for one in context.of_unit("rate")
         if one.groups == ("repeat",) and one.value is not None
     ]
-    if not rates:
+    if not repeats:
         return "There is no repeat arm in this run, so no noise floor to compare with."
+    if context.temperature("target") == 0:
+        return (
+            "The target was asked at temperature 0, so a repeat gives the same answer by "
+            "construction: it says nothing about noise, and the net numbers are plain rates."
+        )
+    rates = " and ".join(
+        f"{wording.number(one.value or 0.0, 'rate')} of the cases ({wording.short_arm(one.arm)})"
+        for one in repeats
+    )
     return (
-        f"Noise: asked the very same question again, the answer changed in {' and '.join(rates)}. "
+        f"Noise: asked the very same question again, the answer changed in {rates}. "
         "All net numbers are what is left above that."
     )
 

@@ -85,7 +85,8 @@ def sign_flips(differences: ArrayLike, seed: int = 0, resamples: int = RESAMPLES
     moved = np.sort(values[np.abs(values) >= SAME])
     if moved.size == 0:
         return 1.0
-    reached = abs(float(moved.sum())) * (1 - 1e-12)
+    # Sums of the same numbers in another order differ by rounding, and must count as ties.
+    reached = abs(float(moved.sum())) - 1e-12 * float(np.abs(moved).sum())
     if 2**moved.size <= resamples:
         swapped = (np.arange(2**moved.size)[:, None] >> np.arange(moved.size)) & 1
         return float((np.abs(_totals(moved, swapped)) >= reached).mean())

@@ -64,6 +64,7 @@ def test_where_text_goes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"dataset": "trinds", "path": "no_such_file.csv"}, "no_such_file.csv", "file"),
         ({"target": "replay/no_such_file.jsonl"}, "no_such_file.jsonl", ""),
         ({"n": 10_000}, "10", "48"),
+        ({"graph": "bolt://127.0.0.1:7687"}, "bolt", "sqlite"),
     ],
 )
 def test_a_mistake_is_named_with_what_was_expected(

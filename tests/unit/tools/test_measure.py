@@ -24,8 +24,8 @@ from evenhand.graph_store.records import (
     child_id,
 )
 from evenhand.graph_store.run_directory import Manifest, RunDirectory
-from evenhand.tools.measure import RecordIndex, cell_rows, measure, rows_of
-from evenhand.tools.metrics import metrics
+from evenhand.tools.measure import RecordIndex, cell_rows, estimate_items, measure, rows_of
+from evenhand.tools.metrics import Metric, Scores, Values, metrics
 from evenhand.tools.pairing import DIMENSIONS, item_values
 
 METRICS = (
@@ -470,3 +470,13 @@ def test_ids_come_from_the_cell_and_the_seed_repeats_the_numbers(mixed: RunDirec
 def test_an_unknown_metric_is_named(mixed: RunDirectory) -> None:
     with pytest.raises(UserError, match="paired_chnge"):
         measure(mixed, ["paired_chnge"], 0)
+
+
+def test_an_interval_of_the_mean_is_not_lent_to_another_statistic() -> None:
+    def highest(scores: Scores) -> Values:
+        return np.asarray(scores.max(axis=-1))
+
+    metric = Metric("highest", highest, "H", (0.0, 1.0), "a test", "scores")
+    items = np.array([[0.1, np.nan], [0.9, np.nan]])
+    made = estimate_items(metric, items, 0)
+    assert (made.value, made.low, made.high, made.method) == (0.9, None, None, "no interval")

@@ -76,6 +76,19 @@ def test_groups_and_changes_read_as_words() -> None:
     assert wording.group("skin_tone") == "skin_tone"
 
 
+@pytest.mark.parametrize(
+    ("stored", "said"),
+    [
+        ("not_stated:age", "the source does not state the age"),
+        ("no_value:gender: the patient is pregnant", "the patient is pregnant"),
+        ("first test: a -> b", "first test: a \N{RIGHTWARDS ARROW} b"),
+        (None, ""),
+    ],
+)
+def test_a_stored_reason_reads_as_words(stored: str | None, said: str) -> None:
+    assert wording.why(stored) == said
+
+
 def test_a_metric_that_is_gone_counts_as_a_plain_number() -> None:
     assert wording.unit_of("paired_change_net") == "net_rate"
     assert wording.unit_of("no_such_metric") == "score"

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.tools.metrics import metrics
@@ -10,12 +10,14 @@ pairs = st.lists(st.tuples(CHANGE, CHANGE), min_size=1, max_size=20)
 net = metrics.get("paired_change_net").compute
 
 
+@settings(deadline=None)
 @given(pairs)
 def test_swapping_variant_and_repeat_negates(values: list[tuple[float, float]]) -> None:
     items = np.array(values)
     np.testing.assert_array_equal(net(items), -net(items[:, ::-1]))
 
 
+@settings(deadline=None)
 @given(pairs)
 def test_net_is_the_difference_of_the_rates_on_complete_pairs(
     values: list[tuple[float, float]],

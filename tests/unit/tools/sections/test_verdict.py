@@ -108,6 +108,21 @@ def test_the_noise_floor_is_named_or_said_to_be_absent() -> None:
     assert "no repeat arm" in module.noise_sentence(_context())
 
 
+def test_a_control_that_is_0_by_construction_is_no_noise_floor() -> None:
+    repeat = _net("repeat", metric="paired_change", value=0.0, low=0.0, high=0.1, control=None)
+    context = _context(repeat)
+    context.manifest.plan["roles"]["target"]["temperature"] = 0
+    assert "says nothing about noise" in module.noise_sentence(context)
+
+
+def test_both_ways_of_asking_stand_under_what_was_changed() -> None:
+    context = _context(_net(arm="no_hop", **FOUND), _net(arm="multi_hop", **FOUND))
+    [sentence] = module.sentences(context, module.findings(context))
+    assert sentence.count("location") == 1
+    assert "(no hop: net +40.0 points" in sentence
+    assert "; multi-hop: net +40.0 points" in sentence
+
+
 def test_a_target_that_judges_itself_is_warned_of() -> None:
     assert "trust these scores little" in module.judged_sentence(_context(judge="local"))
     assert "no model judged that" in module.judged_sentence(_context())

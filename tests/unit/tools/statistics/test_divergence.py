@@ -8,6 +8,7 @@ from evenhand.tools.statistics.divergence import bin_index, js_divergence, paire
 histograms = st.lists(st.integers(0, 20), min_size=10, max_size=10).filter(any)
 
 
+@settings(deadline=None)
 @given(histograms, histograms)
 def test_bounded_and_alike_in_both_directions(p: list[int], q: list[int]) -> None:
     one = float(js_divergence(p, q))

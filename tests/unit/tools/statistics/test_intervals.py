@@ -26,6 +26,7 @@ def limits(estimate: Estimate) -> tuple[float, float]:
     return estimate.low, estimate.high
 
 
+@settings(deadline=None)
 @given(pairs())
 def test_tango_holds_its_estimate_and_is_never_a_point(counts: Pairs) -> None:
     up, down, n = counts
@@ -35,6 +36,7 @@ def test_tango_holds_its_estimate_and_is_never_a_point(counts: Pairs) -> None:
     assert high - low > 0.01
 
 
+@settings(deadline=None)
 @given(pairs())
 def test_swapped_arms_negate_a_paired_difference(counts: Pairs) -> None:
     up, down, n = counts
@@ -44,7 +46,7 @@ def test_swapped_arms_negate_a_paired_difference(counts: Pairs) -> None:
     assert one.p == other.p
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(pairs(), min_size=1, max_size=8))
 def test_a_batch_of_tango_limits_equals_one_by_one(batch: list[Pairs]) -> None:
     up, down, n = np.array(batch).T
@@ -53,7 +55,7 @@ def test_a_batch_of_tango_limits_equals_one_by_one(batch: list[Pairs]) -> None:
     assert list(zip(low, high, strict=True)) == alone
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 @given(scores, st.randoms())
 def test_the_order_of_items_does_not_matter(values: list[float], random: object) -> None:
     shuffled = list(values)
@@ -66,7 +68,7 @@ def test_the_order_of_items_does_not_matter(values: list[float], random: object)
     assert moved.value == pytest.approx(moved_again.value)
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(scores)
 def test_a_mean_is_never_a_point_and_says_why_it_is_missing(values: list[float]) -> None:
     made = intervals.bounded_mean(values)
