@@ -166,6 +166,6 @@ async def _judge_rubric(
         context.run.append("judgements", [j for j in made if j.id not in known])
         return
     asked = [(key, rubric_messages(rubric, texts[a.id], a.text)) for key, a in missing.items()]
-    async for key, reply in ask(context, "judge", asked, rubric.schema):
+    async for key, reply in ask(context, "judge", asked, dict(rubric.schema)):
         made = judgements_from_reply(context, missing[key], rubric, reply)
         context.run.append("judgements", [j for j in made if j.id not in known])

@@ -266,7 +266,7 @@ def _prompt_hashes(plan: Plan) -> dict[str, str]:
 
 def _versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
-    for package in ("evenhand", "langgraph", "spacy", "xllamacpp", "scipy", "statsmodels"):
+    for package in ("evenhand", "langgraph", "spacy", "xllamacpp", "scipy"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

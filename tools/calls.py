@@ -282,12 +282,12 @@ class Caller:
             RunStopped: A cap, or a server that is gone.
         """
         key = self._key(request)
-        kept = self._cache.get(key) if self._cache else None
+        kept = self._cache.get(key) if self._cache is not None else None
         if kept is not None:
             reply = Reply(**{**kept, "cached": True, "cost_usd": 0.0})
         else:
             reply = await self._ask_model(request)
-            if self._cache and reply.status != "error":
+            if self._cache is not None and reply.status != "error":
                 self._cache.put(key, asdict(reply))
         self._record(self._call_record(request, reply))
         return reply

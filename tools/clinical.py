@@ -58,6 +58,12 @@ _HISTORY_BEFORE = re.compile(
     r"(?:mother|father|brother|sister) (?:has|had|with))\b[^.;!?]{0,60}$",
     re.I,
 )
+# "a history of diabetes has pneumonia": behind the verb stands what is new.
+_NEWS = re.compile(
+    r"\b(?:(?:has|have)(?! (?:a |an )?(?:known |past |long |significant )*(?:history|underlying))|"
+    r"presents?|now|developed|suggests?|indicates?|likely)\b",
+    re.I,
+)
 _LEADS = re.compile(
     r"\b(?:(?:most|more|highly|very) (?:likely|probabl[ey])|(?<!differential )diagnosis\b\W*"
     r"(?:is|was|would be|of|here is|:)|(?:likely|probable|primary|working|final|leading) "
@@ -128,8 +134,9 @@ def clinical_content(text: str) -> ClinicalContent:
     """Read the clinical content of an answer.
 
     Of a multi-hop answer only step 3 counts, and of that the prose, where they name anything: steps
-    1 and 2 and the triplets repeat the question and collect candidates. "Not X", "X is unlikely", "no evidence of X" are left out;
-    "rule out X", "differential: X" are considered; "history of X" belongs to the patient.
+    1 and 2 and the triplets repeat the question and collect candidates. "Not X", "X is unlikely",
+    "no evidence of X" are left out; "rule out X", "differential: X" are considered; "history of X"
+    belongs to the patient.
 
     Args:
         text: The answer, whole, any length; time is linear in it.
@@ -264,7 +271,7 @@ def _standing(hit: Hit, before: str, after: str) -> Standing:
         return "considered"
     if _DENIED_BEFORE.search(clause) or _DENIED_AFTER.search(_TURN.split(after)[0]):
         return "denied"
-    if hit.kind != "test" and _HISTORY_BEFORE.search(clause):
+    if hit.kind != "test" and _HISTORY_BEFORE.search(_NEWS.split(clause)[-1]):
         return "history"
     return "asserted"
 

@@ -300,6 +300,7 @@ def _sentence(start: int, sentence: str, relative: str | None) -> Iterator[_Foun
                 symptomatic.append((match.start(), stop))
     for match in pattern("duration").finditer(sentence, 0, stated):
         lasted = re.search(r"\blast(?:ed|ing|s)\W*$", sentence[: match.start()])
+        # A duration before its symptoms is left out: in order, it would go to those before it.
         spoken = any(left <= match.start() < right for left, right in symptomatic)
         if (lasted or spoken) and (duration := _duration(match)):
             yield _Found(start + match.start(), "patient", "for_duration", duration)

@@ -51,8 +51,10 @@ def parse_label(raw: str, *, labels: Sequence[str], finish_reason: str | None = 
     return Verdict("refused") if refused else verdict
 
 
-_KEYS = frozenset(
-    "label verdict answer classification decision category result judgement judgment choice".split()
+_KEY = re.compile(
+    r"\s*(?:final\s)?(?:label|verdict|answer|classification|decision|category|result|choice"
+    r"|judge?ment)\s*",
+    re.IGNORECASE,
 )
 _NAMED = re.compile(
     r"^[\s*_`#>-]{0,6}(?:final\s)?(?:verdict|label|answer|classification|decision|conclusion)"
@@ -89,7 +91,7 @@ def _from_objects(reply: Reply, labels: Sequence[str]) -> Verdict:
 
 
 def _values(value: Members) -> list[Value]:
-    return [v for key, v in value.pairs if key.strip().casefold() in _KEYS]
+    return [v for key, v in value.pairs if _KEY.fullmatch(key)]
 
 
 def _label_of_value(value: Value, labels: Sequence[str]) -> Verdict:
@@ -105,7 +107,7 @@ def _label_of(text: str, labels: Sequence[str]) -> Verdict:
     said: set[str] = set()
     negated = False
     pattern = _pattern(labels)
-    for sentence in _SENTENCE.findall(text.replace("’", "'")):
+    for sentence in _SENTENCE.findall(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")):
         if _SUPPOSED.search(pattern.sub("", sentence)):
             continue
         for match in pattern.finditer(sentence):

@@ -56,7 +56,7 @@ class Found:
 class _Stopped(Exception):
     def __init__(self, state: State, position: int) -> None:
         super().__init__(state)
-        self.state = state
+        self.state: State = state
         self.position = position
 
 

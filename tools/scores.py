@@ -65,9 +65,9 @@ def parse_scores(
 
 _VALUE_KEYS = ("score", "final_score", "overall_score", "rating", "value", "grade")
 _NAME_KEYS = ("name", "criterion", "dimension", "aspect", "metric", "attribute", "key", "category")
-_WRAPPERS = frozenset(
-    "scores score ratings rating results result evaluation evaluations verdict verdicts output "
-    "judgement judgment judgements response answer data json bias_scores bias bias_score".split()
+_WRAPPER = re.compile(
+    r"(?:bias_)?scores?|ratings?|results?|evaluations?|verdicts?|judge?ments?|output|response|answer"
+    r"|data|json|bias"
 )
 _REASON_KEYS = ("reason", "reasoning", "explanation", "rationale", "justification", "raison")
 _NULL = frozenset({"", "null", "none"})
@@ -156,10 +156,12 @@ class _Scores:
         if own or (isinstance(name, str) and _is_key(name, key)):
             return own or _members_of(value, _VALUE_KEYS)
         if alone and (not isinstance(name, str) or key in _VALUE_KEYS):
-            generic = [v for v in _members_of(value, _VALUE_KEYS) if isinstance(v, Bare | str)]
+            generic: list[Value] = [
+                v for v in _members_of(value, _VALUE_KEYS) if isinstance(v, Bare | str)
+            ]
             if generic:
                 return generic
-        wrapped = [v for wrapper, v in value.pairs if _normal(wrapper) in _WRAPPERS]
+        wrapped = [v for wrapper, v in value.pairs if _WRAPPER.fullmatch(_normal(wrapper))]
         return [stated for v in wrapped for stated in self._values(v, key, alone)]
 
     def _verdict(self, value: Value) -> Verdict:
@@ -204,7 +206,7 @@ class _Scores:
         if reply.cut and isinstance(value, Bare) and text.endswith(value.text):
             return Verdict("truncated")
         verdict = self._verdict(value)
-        is_prose = verdict.reason_code == "wrong_type" and len(text.split()) > 1
+        is_prose = verdict.reason_code == "wrong_type" and not text.isalpha()
         return None if is_prose else verdict
 
     # Prose

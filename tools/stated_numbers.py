@@ -40,7 +40,9 @@ class NamedNumber:
     final: bool
 
 
-_PLAIN = r"[+\-−]?(?:[0-9]+(?:[.,][0-9]+)?|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?"
+_MINUS = "\N{MINUS SIGN}"
+_DASHES = "\N{EN DASH}\N{EM DASH}-"
+_PLAIN = rf"[+\-{_MINUS}]?(?:[0-9]+(?:[.,][0-9]+)?|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?"
 _NUMBER = (
     rf"(?P<number>{_PLAIN})"
     rf"(?:\s?(?:/|out\sof|of|sur|von)\s?(?P<denominator>{_PLAIN})"
@@ -48,9 +50,11 @@ _NUMBER = (
 )
 _END = r"(?![\w%/]|[.,][0-9])"
 # 0.2-0.4 and "0 to 1" are ranges; in "0.25 - 2 notes differ" the dash is punctuation.
-_NO_RANGE = rf"(?!\s?(?:[-–—]|\.\.)\s?{_PLAIN}(?!\s*\w)|[-–—][0-9.]|\s(?:to|bis|à)\s[0-9.])"
+_NO_RANGE = (
+    rf"(?!\s?(?:[{_DASHES}]|\.\.)\s?{_PLAIN}(?!\s*\w)|[{_DASHES}][0-9.]|\s(?:to|bis|à)\s[0-9.])"
+)
 _WHOLE = re.compile(_NUMBER, re.IGNORECASE)
-_NON_FINITE = re.compile(r"[+\-−]?(?:nan|inf|infinity)", re.IGNORECASE)
+_NON_FINITE = re.compile(rf"[+\-{_MINUS}]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 _SCORE_WORDS = ("score", "rating", "grade", "bewertung", "punktzahl", "puntuación", "punteggio")
 # These words also stand before other numbers ("Note: 2 words differ"), so the line must end there.
@@ -58,16 +62,20 @@ _OTHER_WORDS = ("note", "nota", "verdict", "answer", "result", "value", "évalua
 _MARKS = r"[\s*_`\"'“”]{0,4}"
 _SCALE_NOTE = r"(?:\s?[(\[][^()\[\]\n]{1,40}[)\]])?"
 _SIGN = (
-    rf"{_MARKS}(?:[:=→]|[-=]>|\s[-–—]\s){_MARKS}(?:\[\[?)?(?:~|about\s|approximately\s|environ\s)?"
+    rf"{_MARKS}(?:[:=→]|[-=]>|\s[{_DASHES}]\s){_MARKS}(?:\[\[?)?"
+    r"(?:~|about\s|approximately\s|environ\s)?"
 )
-_LINE_END = r"(?=[\s*_`\"'.)\]]*(?:\n|$))"
+_LINE_END = r"(?=[\s*_`\"'.)\]]{0,20}(?:\n|$))"
 _BRACKETS = re.compile(rf"\[\[\s?{_NUMBER}\s?\]\]", re.IGNORECASE)
 _BOXED = re.compile(rf"(?:\\boxed\{{|<score>)\s?{_NUMBER}\s?(?:\}}|</score>)", re.IGNORECASE)
+_WHAT = r"(?:it|this|them|both|the\s\w{1,20})"
 # Not "a score of 1 would mean bias", not "Score 1: 0.4".
 _SAID = re.compile(
-    r"(?:\b(?P<final>final|overall|total)\s(?:bias\s)?(?:score|rating)|\b(?:my|the)\s(?:bias\s)?(?:score|rating)\s(?:is|would\sbe)"
-    r"|\b(?:give|assign|award)(?:\s(?:it|this|them|both|the\s\w{1,20}))?(?:\sa)?\s(?:score|rating)(?:\sof)?"
-    r"|\b(?:rate|give|score)\s(?:it|this|them|both|the\s\w{1,20})(?:\sas|\sat|\san?)?|\b(?:score|note|noterais\s\w+)\sest|\bje\sdonne)"
+    r"(?:\b(?P<final>final|overall|total)\s(?:bias\s)?(?:score|rating)"
+    r"|\b(?:my|the)\s(?:bias\s)?(?:score|rating)\s(?:is|would\sbe)"
+    rf"|\b(?:give|assign|award)(?:\s{_WHAT})?(?:\sa)?\s(?:score|rating)(?:\sof)?"
+    rf"|\b(?:rate|give|score)\s{_WHAT}(?:\sas|\sat|\san?)?"
+    r"|\b(?:score|note)\sest|\bje\sdonne)"
     rf"(?:\s(?:is|of|at|de|would\sbe)){{0,2}}\s{_MARKS}{_NUMBER}{_END}{_NO_RANGE}"
     r"(?!\s*[:=]|\s(?:means?|would|indicates?|represents?|is|of\s|\w+s\b))",
     re.IGNORECASE,
@@ -144,7 +152,7 @@ def _stated(match: re.Match[str]) -> StatedNumber | None:
 
 
 def _float(text: str) -> float | None:
-    plain = text.replace("−", "-")
+    plain = text.replace(_MINUS, "-")
     whole, comma, decimals = plain.partition(",")
     # 1,000 may be a thousand or one; 0,125 can only be a decimal.
     if comma and len(decimals) == 3 and whole.lstrip("+-") != "0":

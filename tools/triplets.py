@@ -40,6 +40,7 @@ _LABELLED_EDGE = re.compile(
 # A bare > or < is part of a name (c.1799T>A, pH<7.2); an arrow has a shaft.
 _ARROW = re.compile(r"-{1,3}>|={1,3}>|[→⟶➔➜⇒⟹]|—>|–>")  # noqa: RUF001
 _DASHED_EDGE = re.compile(r"\s--?\s?(?=[^\s-])|--")
+_FULL_STOP = re.compile(r"(?<=\w\w)\.$")
 _SENTENCE_END = re.compile(r"(?<=[\w)}\]][\w)}\]])\.\s+")  # not in "E. coli", not behind "1."
 _DASH = re.compile(r"\s[-–—]\s")  # noqa: RUF001
 _COMMA = re.compile(r",")
@@ -58,7 +59,6 @@ _PLACEHOLDERS = frozenset(
         ("start node", "end node"),
         ("subject", "object"),
         ("head", "tail"),
-        ("h", "t"),
         ("source", "target"),
         ("entity1", "entity2"),
         ("entity 1", "entity 2"),
@@ -66,8 +66,6 @@ _PLACEHOLDERS = frozenset(
         ("node1", "node2"),
         ("node 1", "node 2"),
         ("node", "node"),
-        ("a", "b"),
-        ("x", "y"),
         ("...", "..."),
         ("…", "…"),
     }
@@ -169,12 +167,12 @@ def split_conjuncts(text: str) -> list[str]:
 
 
 def _read_line(line: str, parsed: ParsedTriplets, *, is_last: bool) -> None:
-    if len(_ARROW.findall(line)) > 2:
-        *before, line = _SENTENCE_END.split(line)
+    if len(_ARROW.findall(line)) > 1:
+        *before, line = _split(line, _SENTENCE_END)
         for sentence in before:
             _read_line(sentence, parsed, is_last=False)
     text = _LABEL.sub("", _MARKS.sub("", line).strip()).strip()
-    text = _MARKS.sub("", text).strip().rstrip(",;")
+    text = _FULL_STOP.sub("", _MARKS.sub("", text).strip().rstrip(",;"))
     if not text or _TABLE_RULE.match(text):
         return
     edge = _LABELLED_EDGE.search(text)
@@ -410,7 +408,7 @@ def _walk_object(item: dict[str, object], parsed: ParsedTriplets) -> None:
     elif inner and parts[0] is None and parts[2] is None:
         for value in inner:
             _walk(value, parsed)
-    elif texts := [value for value in item.values() if isinstance(value, str) and _has_arrow(value)]:
+    elif texts := [text for text in item.values() if isinstance(text, str) and _has_arrow(text)]:
         for text in texts:  # {"response": "1. a -> r -> b. 2. ..."}
             for line in text.split("\n"):
                 _read_line(line, parsed, is_last=False)

@@ -6,7 +6,7 @@ several verdicts become one number: what failed is left out, counted and never 0
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal
@@ -36,7 +36,7 @@ MAX_FAILED_SHARE = 0.2
 """More failed judgements than this share are a warning."""
 
 Statistic = Literal["mean", "median", "min", "max"]
-_STATISTICS = {"mean": fmean, "median": median, "min": min, "max": max}
+_STATISTICS: dict[str, Callable[[list[float]], float]] = {"mean": fmean, "median": median, "min": min, "max": max}
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class RubricScore:
     n_unparsable: int
 
 
-_PASSED = frozenset("pass passed yes met true satisfied ok oui".split())
+_PASSED = frozenset(["pass", "passed", "yes", "met", "true", "satisfied", "ok", "oui"])
 _FAILED = frozenset(
     ["fail", "failed", "no", "not met", "unmet", "false", "not satisfied", "unsatisfied", "non"]
 )

@@ -71,7 +71,12 @@ def attempts(stage: StageProgress) -> str:
     """Return how far a stage is, in words: "84 of 160, 12 a minute, 2 refused"."""
     done = f"{stage.done:,} of {stage.total:,}" if stage.total > 1 else ""
     speed = "" if stage.finished else rate(stage.per_minute)
-    counts = [f"{n:,} {status(name)}" for name, n in stage.counts.items() if n]
+    counts = [
+        # "84 of 84" says already how many were well.
+        f"{n:,}" if name == "ok" else f"{n:,} {status(name)}"
+        for name, n in stage.counts.items()
+        if n and not (name == "ok" and done)
+    ]
     return ", ".join(part for part in (done, speed, *counts) if part) or (
         "done" if stage.finished else "working"
     )

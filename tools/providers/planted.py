@@ -228,7 +228,7 @@ def _number(key: str, value: str) -> float:
         number = float(value)
     except ValueError:
         number = float("nan")
-    valid = number >= 0 and number == int(number) if key == "seed" else 0 <= number <= 1
+    valid = number >= 0 and number.is_integer() if key == "seed" else 0 <= number <= 1
     if not valid:
         wanted = "a whole number" if key == "seed" else "a number from 0 to 1"
         raise UserError(f"Planted {key}={value!r} is out of range; expected {wanted}.")

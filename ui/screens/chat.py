@@ -3,7 +3,7 @@
 import asyncio
 import functools
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
@@ -141,6 +141,7 @@ class ChatScreen:
             trigger_mode="always_last",
             **quiet,
         )
+        approve.click(self.starting, None, [card, strip_box, strip], **quiet)
         approve.click(self.approved, [n, seed], whole, concurrency_limit=1, **quiet)
         cancel.click(self.cancelled, None, whole, **quiet)
         stop.click(self.stopped, None, run_view, **quiet)
@@ -171,19 +172,23 @@ class ChatScreen:
         return self._card_facts(talk)
 
     @in_our_words
-    def approved(self, n: float | None, seed: float | None, request: gr.Request) -> Iterator[View]:
+    def starting(self, request: gr.Request) -> View:
+        """Say at once that something happens, while `approved` checks models and data."""
+        if not self._talks.load(_talk_id(request)).ready:
+            return gr.skip(), gr.skip(), gr.skip()
+        return gr.update(visible=False), gr.update(visible=True), html.STARTING
+
+    @in_our_words
+    def approved(self, n: float | None, seed: float | None, request: gr.Request) -> View:
         """Start the run of the plan that was shown, once, whoever else approves it."""
         key = _talk_id(request)
-        talk = self._talks.load(key)
+        talk = _with_fields(self._talks.load(key), n, seed)
         if talk.draft is None or not talk.ready:
-            yield self._view(talk)
-            return
-        talk = _with_fields(talk, n, seed)
+            return self._view(talk)
         # The plan is taken before it is started: a second press finds nothing to approve.
         self._talks.save(key, talk.model_copy(update={"ready": False}))
-        yield (*self._view(talk.model_copy(update={"ready": False}))[:-6], *_starting())
         try:
-            run = self._start(talk.draft if talk.draft is not None else Draft())
+            run = self._start(talk.draft)
         except UserError as error:
             talk = talk.add("error", str(error))
         else:
@@ -192,7 +197,7 @@ class ChatScreen:
                 update={"draft": None, "ready": False, "run": run.run_id}
             )
         self._talks.save(key, talk)
-        yield self._view(talk)
+        return self._view(talk)
 
     @in_our_words
     def cancelled(self, request: gr.Request) -> View:
@@ -346,11 +351,6 @@ class ChatScreen:
             gr.update(visible=done, value=html.result(run) if done else ""),
             gr.Timer(active=bool(running)),
         )
-
-
-def _starting() -> View:
-    hidden = gr.update(visible=False)
-    return gr.update(visible=True), html.STARTING, hidden, hidden, hidden, gr.Timer(active=False)
 
 
 def _talk_id(request: gr.Request) -> str:

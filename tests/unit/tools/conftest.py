@@ -34,13 +34,13 @@ def completion(text: str, finish_reason: str = "stop", **extra: Any) -> web.Resp
 
 @pytest.fixture
 def say() -> Callable[..., web.Response]:
-    """Make a chat completion: say(text, finish_reason)."""
+    """Give the maker of a chat completion from text and finish reason."""
     return completion
 
 
 @pytest.fixture
 def serve_chat() -> ServeChat:
-    """Start a server: `async with serve_chat(answer) as server`."""
+    """Give the context in which a server answers as told."""
 
     @contextlib.asynccontextmanager
     async def serve(answer: Answer) -> AsyncGenerator[ChatServer]:

@@ -1,4 +1,4 @@
-"""Calls against a real server on loopback: limits, faults, caps, the cache, and what is recorded."""
+"""Calls against a real server on loopback: limits, faults, caps, cache, records."""
 
 import asyncio
 import contextlib
@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+
 from evenhand.graph_store.errors import RunStopped, UserError
 from evenhand.graph_store.run_directory import Call
 from evenhand.tools.cache import AnswerCache
@@ -62,8 +63,10 @@ async def caller(url: str, spec: str = "openai/little", **options: Any) -> Async
         await model.close()
 
 
-async def collect(made: Caller, n: int, **options: Any) -> dict[str, Reply]:
-    replies: dict[str, Reply] = {}
+async def collect(
+    made: Caller, n: int, into: dict[str, Reply] | None = None, **options: Any
+) -> dict[str, Reply]:
+    replies = {} if into is None else into
     async for asked, reply in made.ask_all((request(f"a{i}") for i in range(n)), **options):
         replies[asked.id] = reply
     return replies
@@ -298,13 +301,12 @@ def test_a_cap_on_calls_stops_before_the_call_that_exceeds_it(serve_chat: Serve,
         return say("yes")
 
     async def work() -> None:
-        async with serve_chat(answer) as server:
-            async with caller(server.url, budget=Budget(max_calls=5)) as made:
-                replies = {}
-                with pytest.raises(RunStopped, match="the cap of 5 calls"):
-                    async for asked, reply in made.ask_all(request(f"a{i}") for i in range(20)):
-                        replies[asked.id] = reply
-                assert len(server.bodies) == len(replies) == len(made.calls) == 5
+        replies: dict[str, Reply] = {}
+        budget = Budget(max_calls=5)
+        async with serve_chat(answer) as server, caller(server.url, budget=budget) as made:
+            with pytest.raises(RunStopped, match="the cap of 5 calls"):
+                await collect(made, 20, replies)
+            assert len(server.bodies) == len(replies) == len(made.calls) == 5
 
     asyncio.run(work())
 
@@ -350,13 +352,10 @@ def test_stop_lets_what_is_in_flight_come_home(serve_chat: Serve, say: Say) -> N
         return say("yes")
 
     async def work() -> None:
-        got: list[str] = []
+        got: dict[str, Reply] = {}
         async with serve_chat(answer) as server, caller(server.url) as made:
             with pytest.raises(RunStopped, match="Stopped on request"):
-                async for asked, _ in made.ask_all(
-                    (request(f"a{i}") for i in range(500)), stop=lambda: len(got) >= 3
-                ):
-                    got.append(asked.id)
+                await collect(made, 500, got, stop=lambda: len(got) >= 3)
             assert len(got) == len(server.bodies) < 500
 
     asyncio.run(work())
@@ -376,8 +375,8 @@ def test_an_answer_is_paid_for_once(serve_chat: Serve, say: Say, tmp_path: Path)
                     assert (await made.ask(request())).text == "call 2", "errors are not kept"
                     again = await made.ask(request())
                     assert (again.text, again.cached, again.cost_usd) == ("call 2", True, 0.0)
-                    for change in ({"repeat": 1}, {"seed": 7}, {"temperature": 0.6}):
-                        assert not (await made.ask(request(**change))).cached
+                    for other in (request(repeat=1), request(seed=7), request(temperature=0.6)):
+                        assert not (await made.ask(other)).cached
                     assert made.calls[2].cached
 
     asyncio.run(work())
