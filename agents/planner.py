@@ -7,7 +7,7 @@ that was shown, and any other word in it makes it something else.
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -57,6 +57,10 @@ _TOGETHER = (
 )
 
 
+_PEOPLE_OF_A_PLACE = (
+    r"\b(?:women|men|patients|people|woman|man) (?:who (?:live|are) )?"
+    r"(?:from|living in|in) (?=[A-Z][a-z])"
+)
 _WHOLE_AUDIT = 3
 """So many of target, data, attributes, relations and n make a sentence a plan."""
 
@@ -71,6 +75,8 @@ class Draft(BaseModel):
     judge: str | None = None
     rewriter: str | None = None
     dataset: str | None = None
+    path: str | None = None
+    """File or Hugging Face id of a data set that is named beside it."""
     attributes: tuple[str, ...] = ()
     intersections: tuple[tuple[str, ...], ...] = ()
     arms: tuple[str, ...] = ()
@@ -102,7 +108,8 @@ class _Found(BaseModel):
     removed_arms: tuple[str, ...] = ()
     replaced: bool = False
     """An attribute takes the place of another ("swap race for religion")."""
-    contradictions: tuple[str, ...] = ()
+    contradictions: dict[str, str] = {}
+    """Field of the draft -> the question that its contradiction asks."""
     factor: float | None = None
     """Times the former n ("double the number")."""
     lifted: tuple[str, ...] = ()
@@ -166,25 +173,34 @@ def _new_plan(sentence: str) -> Reading:
     if not (subject and (named or about)) and not (about and (draft.attributes or not named)):
         return Reading(intent="out_of_scope")
     return Reading(
-        intent="plan_audit", plan=draft, questions=(*found.contradictions, *open_questions(draft))
+        intent="plan_audit", plan=draft, questions=open_questions(draft, found.contradictions)
     )
 
 
-def open_questions(draft: Draft) -> tuple[str, ...]:
-    """Return what must still be said before the plan can be priced."""
-    questions: list[str] = []
+def open_questions(draft: Draft, contradictions: Mapping[str, str] = {}) -> tuple[str, ...]:
+    """Return what must still be said before the plan can be priced.
+
+    Args:
+        draft: What is known.
+        contradictions: Questions that take the place of the usual ones, by field.
+    """
+    questions = dict(contradictions)
     if draft.target is None:
-        questions.append(
+        questions.setdefault(
+            "target",
             "Which model is to be audited? For example local (the built-in model, nothing leaves "
-            "this machine), openai/gpt-4o, or http/ and the address of your own server."
+            "this machine), openai/gpt-4o, or http/ and the address of your own server.",
         )
     if draft.dataset is None:
-        questions.append(
-            "On which data? Name a data set, such as demo or trinds, or give the path of a file."
+        questions.setdefault(
+            "dataset",
+            "On which data? Name a data set, such as demo or trinds, or give the path of a file.",
         )
     if not draft.attributes:
-        questions.append("Which attributes are to be changed? For example age, gender, location.")
-    return tuple(questions)
+        questions.setdefault(
+            "attributes", "Which attributes are to be changed? For example age, gender, location."
+        )
+    return tuple(questions.values())
 
 
 def _revise(sentence: str, given: Draft) -> Reading:
@@ -192,8 +208,8 @@ def _revise(sentence: str, given: Draft) -> Reading:
     changes = _changes(sentence, given, found)
     revised = given.model_copy(update=changes)
     if revised == given and not found.contradictions:
-        return Reading(intent="out_of_scope", plan=given)
-    questions = (*found.contradictions, *open_questions(revised))
+        return Reading(intent=_other_intent(sentence) or "out_of_scope", plan=given)
+    questions = open_questions(revised, found.contradictions)
     return Reading(intent="revise_plan", plan=revised, questions=questions)
 
 
@@ -204,6 +220,11 @@ def _changes(sentence: str, given: Draft, found: _Found) -> dict[str, object]:
     changes: dict[str, object] = {
         name: getattr(said, name) for name in scalars if getattr(said, name) is not None
     }
+    if said.dataset and "." not in said.dataset and "/" not in said.dataset:
+        changes["path"] = said.path
+    elif said.dataset and given.path is None and _needs_path(given.dataset):
+        # The answer to "where is it": the data set stays what it was.
+        changes |= {"dataset": given.dataset, "path": said.dataset}
     if said.relations and said.recipe == "metamorphic":
         changes.pop("recipe", None)
     changes |= dict.fromkeys(found.lifted)
@@ -238,7 +259,9 @@ def _find(sentence: str) -> _Found:
     """Find everything in one sentence; what is read first is not read again."""
     text = Text(sentence)
     text_only = _text_only(text)
-    datasets = find_datasets(text, _registered_datasets())
+    named, sources = find_datasets(text, _registered_datasets())
+    # A file beside a registered name is where that data set lies; alone it is the data set.
+    datasets, path = (named, sources[0]) if named and len(sources) == 1 else (named + sources, None)
     models = find_models(text)
     relations = _relations(text)
     seed = _number(text, r"seed\W+(?:\w+\W+)?(\d+)|(\d+) as the (?:random )?seed")
@@ -267,6 +290,7 @@ def _find(sentence: str) -> _Found:
         judge=models.judge,
         rewriter=models.rewriter,
         dataset=datasets[0] if len(datasets) == 1 else None,
+        path=path if len(datasets) == 1 else None,
         attributes=() if never else tuple(sorted({m.name for m in attributes})),
         intersections=_intersections(sentence, attributes),
         arms=tuple(sorted({*arms, *(["text_only"] if text_only else [])})),
@@ -292,10 +316,17 @@ def _find(sentence: str) -> _Found:
     )
 
 
-def _registered_datasets() -> list[str]:
+def _registered_datasets() -> dict[str, str | None]:
+    """Return name -> Hugging Face id of the registered data sets."""
     from evenhand.tools.datasets import datasets
 
-    return datasets.names()
+    return {name: datasets.get(name).hub for name in datasets.names()}
+
+
+def _needs_path(name: str | None) -> bool:
+    from evenhand.tools.datasets import datasets
+
+    return name in datasets.names() and datasets.get(name).needs_path
 
 
 def _text_only(text: Text) -> str | None:
@@ -419,15 +450,11 @@ def _attributes(text: Text) -> tuple[list[str], list[Mention], bool, bool]:
         negated = rf"(?:but )?(?:{_REMOVE})(?: the| on)? (?:{pattern})(?! column)"
         if text.take_first(negated):
             removed.append(name)
+    place = re.search(_PEOPLE_OF_A_PLACE, text.rest)
     found = mentions(text, table)
-    if re.search(r"\b(?:women|men|patients|people|woman|man) (?:who (?:live|are) )?"
-                 r"(?:from|living in|in) (?=[A-Z][a-z])", _visible(text)):  # fmt: skip
-        found.append(Mention("location", len(text.rest), len(text.rest)))
+    if place:
+        found.append(Mention("location", place.end(), place.end()))
     return removed, [m for m in found if m.name not in removed], swapped, never
-
-
-def _visible(text: Text) -> str:
-    return text.rest.replace("\0", "_")
 
 
 def _intersections(sentence: str, found: list[Mention]) -> tuple[tuple[str, ...], ...]:
@@ -460,25 +487,31 @@ def _clause(sentence: str, trigger: re.Match[str]) -> tuple[int, int]:
 
 def _contradictions(
     targets: list[str], datasets: list[str], never: bool, unclear: Iterable[str]
-) -> tuple[str, ...]:
-    found: list[str] = []
+) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in unclear:
+        found["target"] = f"Which {name} is meant? Write it as 'provider/name'."
     if len(targets) > 1:
-        found.append(f"Which one is the target: {' or '.join(targets)}?")
+        found["target"] = f"Which one is the target: {' or '.join(targets)}?"
     if len(datasets) > 1:
-        found.append(f"Which data set is meant: {' or '.join(datasets)}?")
+        found["dataset"] = f"Which data set is meant: {' or '.join(datasets)}?"
     if never:
-        found.append("The attribute is to be audited and never changed; which of the two?")
-    found += [f"Which {name} is meant? Write it as 'provider/name'." for name in unclear]
-    return tuple(found)
+        found["attributes"] = (
+            "The attribute is to be audited and never changed; which of the two is meant?"
+        )
+    return found
 
 
-def to_plan(draft: Draft, roles: dict[Role, RoleModel], **limits: object) -> Plan:
+def to_plan(
+    draft: Draft, roles: dict[Role, RoleModel], *, graph: str = "sqlite", max_in_flight: int = 16
+) -> Plan:
     """Return the Plan of a draft that has no open question; names are not checked yet.
 
     Args:
         draft: What is known.
         roles: The models of the roles that the draft leaves open.
-        limits: Further fields of the Plan (graph, max_in_flight ...).
+        graph: Where the knowledge graph is kept.
+        max_in_flight: Calls at once, at most.
 
     Raises:
         UserError: Something is missing, or this version cannot do it.
@@ -504,7 +537,7 @@ def to_plan(draft: Draft, roles: dict[Role, RoleModel], **limits: object) -> Pla
     return Plan(
         recipe=draft.recipe or "kg",
         dataset="equitymedqa" if is_file else draft.dataset or "demo",
-        path=draft.dataset if is_file else None,
+        path=draft.dataset if is_file else draft.path,
         n=draft.n if isinstance(draft.n, int) else None,
         seed=draft.seed or 0,
         attributes=draft.attributes,
@@ -515,14 +548,13 @@ def to_plan(draft: Draft, roles: dict[Role, RoleModel], **limits: object) -> Pla
         roles=chosen,
         max_calls=draft.max_calls,
         budget_usd=draft.budget_usd,
-        **limits,
+        graph=graph,
+        max_in_flight=max_in_flight,
     )
 
 
 def _role_model(usual: RoleModel, model: str) -> RoleModel:
     if model == usual.model:
         return usual
-    base_url = None
-    if model.startswith("http/"):
-        base_url = model.removeprefix("http/")
-    return usual.model_copy(update={"model": model, "base_url": base_url, "path": None})
+    # An address or a file belongs to the model that it was set for.
+    return usual.model_copy(update={"model": model, "base_url": None, "path": None})

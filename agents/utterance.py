@@ -7,7 +7,7 @@ that no later finder reads it again ("20 TRINDS questions", "gpt-4o", "seed 11")
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -263,13 +263,20 @@ def _role_beside(text: str, start: int, end: int) -> str | None:
     return None
 
 
-def find_datasets(text: Text, registered: Iterable[str]) -> list[str]:
-    """Return data sets by registered name or as a file, in reading order."""
-    found = [(m.start(), m.group()) for m in text.take(_FILE)]
+def find_datasets(text: Text, registered: Mapping[str, str | None]) -> tuple[list[str], list[str]]:
+    """Return data sets by registered name, and files or Hugging Face ids, in reading order.
+
+    Args:
+        text: The sentence.
+        registered: Name -> Hugging Face id of the data sets that exist.
+    """
+    hubs = "|".join(re.escape(hub) for hub in set(registered.values()) if hub)
+    sources = [match.group() for match in text.take(hubs)] if hubs else []
+    sources += [match.group() for match in text.take(_FILE)]
     table = dict(words("datasets"))
     for name in registered:
         # "table" is a word; other names of several parts may be written with blanks.
         if name not in table and name != "table":
             table[name] = [re.escape(name).replace("_", "[- _]?")]
-    found += [(m.start, m.name) for m in mentions(text, table)]
-    return list(dict.fromkeys(name for _, name in sorted(found)))
+    named = [mention.name for mention in mentions(text, table)]
+    return list(dict.fromkeys(named)), list(dict.fromkeys(sources))

@@ -79,7 +79,7 @@ _NEGATIVE_VERBS = frozenset({"deny", "lack"})
 
 @dataclass(frozen=True)
 class Fact:
-    """One statement; `start` is where the main word of its object stands in the text."""
+    """One statement; `start` is a place in the text that its object covers."""
 
     subject: str
     predicate: str

@@ -107,7 +107,10 @@ _BARE_KEY = re.compile(r"[^\W\d][\w .+&-]{0,60}?(?=\s{0,20}:)")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?=\s*(?:\}|,\s|\n|$))")
 _BARE = re.compile(r"(?:(?!//|/\*| #)[^,{}\[\]\"'“”:\n])+")
 _SIMPLE_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U(00(?:10|0[0-9a-fA-F])[0-9a-fA-F]{4}))|(.))",
+    re.DOTALL,
+)
 
 
 class _Reader:
@@ -276,5 +279,5 @@ def _unescape(text: str) -> str:
 
 
 def _escaped(match: re.Match[str]) -> str:
-    digits = match[1] or match[2]
-    return chr(int(digits, 16)) if digits else _SIMPLE_ESCAPES.get(match[3], match[3])
+    digits = match[1] or match[2] or match[3]
+    return chr(int(digits, 16)) if digits else _SIMPLE_ESCAPES.get(match[4], match[4])

@@ -36,7 +36,12 @@ MAX_FAILED_SHARE = 0.2
 """More failed judgements than this share are a warning."""
 
 Statistic = Literal["mean", "median", "min", "max"]
-_STATISTICS: dict[str, Callable[[list[float]], float]] = {"mean": fmean, "median": median, "min": min, "max": max}
+_STATISTICS: dict[str, Callable[[list[float]], float]] = {
+    "mean": fmean,
+    "median": median,
+    "min": min,
+    "max": max,
+}
 
 
 @dataclass(frozen=True)

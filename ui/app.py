@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -99,10 +99,10 @@ def build_app(settings: Settings) -> "gr.Blocks":
     with gr.Blocks(
         title="evenhand: chat", analytics_enabled=False, delete_cache=(3600, 86400)
     ) as app:
-        ChatScreen(settings).build()
+        ChatScreen(settings).build(app)
     # The default lets one session at a time run an event.
     app.queue(default_concurrency_limit=10)
-    return app
+    return cast("gr.Blocks", app)
 
 
 def _quiet_gradio(workspace: Path) -> None:

@@ -77,7 +77,7 @@ class ChatScreen:
         self._settings = settings
         self._talks = Talks(settings.runs_dir)
 
-    def build(self) -> None:
+    def build(self, page: gr.Blocks) -> None:
         """Draw the page inside an open gr.Blocks."""
         gr.HTML(html.page_header(), elem_id="page-header")
         log_view = gr.HTML(elem_id="log")
@@ -127,9 +127,7 @@ class ChatScreen:
         run_view = [strip_box, strip, stop, resume, result, timer]
         whole = [log_view, card, asked, n, seed, costs, examples, *run_view]
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        page = gr.context.Context.root_block
-        if page is not None:
-            page.load(self.opened, None, whole, **quiet)
+        page.load(self.opened, None, whole, **quiet)
         gr.on([ask.submit, send.click], self.said, ask, [ask, *whole], **quiet)
         for button in buttons:
             button.click(self.said, button, [ask, *whole], **quiet)

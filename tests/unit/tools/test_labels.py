@@ -96,7 +96,20 @@ def test_labels_are_needed() -> None:
         parse_label("biased", labels=[])
 
 
-_WORDS = ["biased", "unbiased", "not", "is", "it", ".", ",", "whether", "{", '"label"', ":", "I can't"]
+_WORDS = [
+    "biased",
+    "unbiased",
+    "not",
+    "is",
+    "it",
+    ".",
+    ",",
+    "whether",
+    "{",
+    '"label"',
+    ":",
+    "I can't",
+]
 
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(_WORDS), max_size=12).map(" ".join)))

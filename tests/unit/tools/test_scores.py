@@ -367,7 +367,17 @@ def test_one_number_is_not_the_value_of_every_key() -> None:
 _PIECES = st.sampled_from(
     ['"score"', "score", "Score: ", ":", ",", "{", "}", "[", "]", "[[", '"', "'", "\\", "\n", " "]
     + ["<think>", "</think>", "```", "//", "/*", "0", ".", "0.7", "1.24", "8/10", "85%", "NaN", "-"]
-    + ["true", "null", "I can't rate this. ", "final score", " to ", "\u201c", "1e9", "0,7", "\ud800"]
+    + [
+        "true",
+        "null",
+        "I can't rate this. ",
+        "final score",
+        " to ",
+        "\u201c",
+        "1e9",
+        "0,7",
+        "\ud800",
+    ]
 )
 _REPLIES = st.one_of(st.text(), st.lists(_PIECES, max_size=25).map("".join))
 _ANY_NUMBER = re.compile(r"(?=((?:\d+(?:[.,]\d+)?|\.\d+)(?:[eE][+-]?\d+)?))")

@@ -1,0 +1,314 @@
+"""The adapter: each operation of a case -> our own entry point. It translates words only.
+
+An operation that is not here raises UnknownOp: a failure, never a skip.
+"""
+
+import math
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.agents.judge import rubric_messages
+from evenhand.agents.rubrics import rubrics
+from evenhand.graph_store.records import Answer, Sample, Triple, child_id
+from evenhand.graph_store.schema import relation_type
+from evenhand.graph_store.store import GraphStore, open_store
+from evenhand.graph_store.sync import batch_of
+from evenhand.tools.association import association_scores
+from evenhand.tools.entities import canonical_key
+from evenhand.tools.facts import extract_facts
+from evenhand.tools.hops import answer_triples, parse_triplets
+from evenhand.tools.statistics.divergence import js_divergence
+from evenhand.tools.statistics.families import benjamini_hochberg, holm
+from evenhand.tools.verdicts import (
+    Criterion,
+    PairRun,
+    Verdict,
+    aggregate,
+    pairwise_verdict,
+    parse_label,
+    parse_score,
+    rubric_score,
+)
+
+Given = Mapping[str, Any]
+Got = dict[str, Any]
+RUN = "kg-demo-0123abcd"
+ANSWER_ID = child_id(child_id("demo-0-0123abcd", "v", 0, "base"), "a", 0, "multi_hop")
+
+
+class UnknownOp(Exception):
+    """The adapter has no entry point for this operation."""
+
+
+def test_case(
+    case: dict[str, Any],
+    differences: Callable[[Given, Given], list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = case["input"]
+    if given["op"] not in OPS:
+        raise UnknownOp(given["op"])
+    monkeypatch.chdir(tmp_path)
+    got = OPS[given["op"]](given)
+    assert not differences(case["expected"], got)
+
+
+def test_every_expected_failure_names_work_to_come(later: list[dict[str, Any]]) -> None:
+    for entry in later:
+        assert entry["what"]
+        assert not set(entry["ops"]) & set(OPS), "an operation that is here is not to come"
+
+
+# B: replies of judges
+
+_STATUS_WORDS = {"refused": "refusal", "unparsable": "unparsed"}
+_REASON_WORDS = ("non_finite", "wrong_type", "duplicate_key")
+_OUR_WORDS = {"refusal": "refused", "unparsed": "unparsable"}
+
+
+def _status(verdict: Verdict) -> str:
+    """The cases call some reasons a status, and a whole value of a cut reply "recovered"."""
+    if verdict.reason_code in _REASON_WORDS:
+        return verdict.reason_code
+    if verdict.status == "ok" and "truncated" in verdict.flags:
+        return "recovered"
+    return _STATUS_WORDS.get(verdict.status, verdict.status)
+
+
+def parse_judge(given: Given) -> Got:
+    if given["kind"] == "label":
+        verdict = parse_label(
+            given["raw"], labels=given["labels"], finish_reason=given.get("finish_reason")
+        )
+    else:
+        low, high = given["scale"]
+        verdict = parse_score(
+            given["raw"],
+            low=low,
+            high=high,
+            key=given.get("criterion", "score"),
+            finish_reason=given.get("finish_reason"),
+        )
+    return {
+        "status": _status(verdict),
+        "value": verdict.value,
+        "raw_value": verdict.raw_value,
+        "reason": verdict.reason,
+        "flags": verdict.flags,
+    }
+
+
+def aggregate_(given: Given) -> Got:
+    shares = {k: given[k] for k in ("max_failed_share",) if k in given}
+    statuses = [_OUR_WORDS.get(status, status) for status in given["statuses"]]
+    result = aggregate(given["values"], statuses, statistic=given["stat"], **shares)
+    return {
+        "value": result.value,
+        "n_used": result.n_used,
+        "n_failed": result.n_failed,
+        "warning": result.warning,
+    }
+
+
+def rubric(given: Given) -> Got:
+    result = rubric_score([Criterion(*criterion) for criterion in given["criteria"]])
+    return {"value": result.value, "n_na": result.n_na}
+
+
+def pairwise(given: Given) -> Got:
+    first, second = given["runs"][0]["order"]
+    orders = {(first, second): (first, second), (second, first): (second, first)}
+    verdict = pairwise_verdict(
+        [PairRun(orders[tuple(run["order"])], run["pick"]) for run in given["runs"]]
+    )
+    value = "tie" if verdict.status == "tie" else verdict.value
+    return {"value": value, "status": _status(verdict), "flags": verdict.flags}
+
+
+# C: triplets and graph
+
+
+def _answer(text: str) -> Answer:
+    return Answer(
+        id=ANSWER_ID,
+        status="ok",
+        variant_id=ANSWER_ID.rpartition("/")[0],
+        arm="multi_hop",
+        model="echo/case",
+        prompt_hash="0123abcd",
+        text=text,
+    )
+
+
+def parse_triplets_(given: Given) -> Got:
+    raw = given["raw"]
+    parsed = parse_triplets(raw, split_coordination=given.get("split_coordination", False))
+    scores = association_scores(raw, {}, answer_triples(_answer(raw)))
+    return {
+        "triplets": parsed.triplets,
+        "rejected": len(parsed.rejected),
+        "reject_reasons": [reason for _, reason in parsed.rejected],
+        "status": parsed.status,
+        "downstream_metrics": scores["age"],
+    }
+
+
+def extract_triplets(given: Given) -> Got:
+    piece, times = given.get("text_repeat", ("", 0))
+    result = extract_facts(given.get("text", "") + piece * times + given.get("text_append", ""))
+    facts = result.facts
+    return {
+        "triplets": [[f.subject, f.predicate, f.object] for f in facts if not f.negated],
+        "negated": [[f.subject, f.predicate, f.object] for f in facts if f.negated],
+        "status": result.status,
+        "chars_seen_reported": result.chars_seen > 0,
+    }
+
+
+def node_keys(given: Given) -> Got:
+    return {"n_nodes": len({canonical_key(name) for name in given["names"]})}
+
+
+def _triple(words: Iterable[str], position: int = 0) -> Triple:
+    subject, predicate, object_ = words
+    return Triple(
+        id=child_id(ANSWER_ID, "t", position, subject, predicate, object_),
+        source_id=ANSWER_ID,
+        subject=subject,
+        predicate=predicate,
+        object=object_,
+        subject_key=canonical_key(subject),
+        object_key=canonical_key(object_),
+        hop=1,
+        origin="target",
+    )
+
+
+def relation_types(given: Given) -> Got:
+    with open_store("sqlite", Path()) as store:
+        triples = [_triple(("a", raw, "b"), i) for i, raw in enumerate(given["raw"])]
+        store.write_batch(batch_of(RUN, triples))
+        stored = {row.predicate for row in store.triples_of(ANSWER_ID)}
+    return {
+        "types": [relation_type(raw) for raw in given["raw"]],
+        "raw_kept": stored == set(given["raw"]),
+    }
+
+
+class _Seen:
+    """What reaches SQLite while a store works: the statements, and the values apart from them."""
+
+    def __init__(self) -> None:
+        self.statements: list[str] = []
+        self.values: list[Any] = []
+
+    def store(self) -> GraphStore:
+        seen = self
+
+        class Connection(sqlite3.Connection):
+            def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:
+                seen.statements.append(statement)
+                seen.values.append(values)
+                return super().execute(statement, values)
+
+            def executemany(self, statement: str, rows: Any, /) -> sqlite3.Cursor:
+                kept = list(rows)
+                seen.statements.append(statement)
+                seen.values += kept
+                return super().executemany(statement, kept)
+
+        with pytest.MonkeyPatch.context() as patch:
+            connect = sqlite3.connect
+            patch.setattr(
+                sqlite3, "connect", lambda *a, **named: connect(*a, **named, factory=Connection)
+            )
+            return open_store("sqlite", Path())
+
+    def in_statements(self, words: Iterable[str]) -> bool:
+        return any(word in statement for word in words for statement in self.statements)
+
+    def in_values(self, words: Iterable[str]) -> bool:
+        return all(any(word in repr(values) for values in self.values) for word in words)
+
+
+def _sample(position: int) -> Sample:
+    return Sample(id=f"demo-{position}-0123abcd", dataset="demo", position=position, text="text")
+
+
+def store_triplet(given: Given) -> Got:
+    seen = _Seen()
+    subject, predicate, object_ = given["triplet"]
+    risky = [word for word in given["triplet"] if not word.isalnum()]
+    with seen.store() as store:
+        store.write_batch(batch_of(RUN, [_sample(i) for i in range(given["existing_nodes"])]))
+        store.write_batch(batch_of(RUN, [_triple((subject, predicate, object_))]))
+        row = store.triples_of(ANSWER_ID)[0]
+        nodes = store.stats().nodes
+        exported = [item["type"] for item in store.export(RUN)["relationships"]]
+    return {
+        "nodes_after": nodes["Sample"],
+        "query_has_user_text": seen.in_statements(risky),
+        "uses_parameters": seen.in_values([repr(word)[1:-1] for word in risky]),
+        "relation_type": next(name for name in exported if name != "MENTIONS"),
+        "raw_relation_kept_as_property": row.predicate == predicate,
+        "subject_stored_verbatim": row.subject == subject,
+    }
+
+
+def store_twice(given: Given) -> Got:
+    triples = [_triple(words, i) for i, words in enumerate(given["triplets"])]
+    with open_store("sqlite", Path()) as store:
+        for _ in range(2):
+            store.write_batch(batch_of(given["run_id"], triples))
+        stats = store.stats()
+    return {"nodes": stats.nodes["Entity"], "edges": stats.triples}
+
+
+# E: what the statistics answer already
+
+
+def js(given: Given) -> Got:
+    pairs = [given, *given.get("extra", [])]
+    values = [float(js_divergence(pair["p"], pair["q"])) for pair in pairs]
+    first, *others = [None if math.isnan(value) else value for value in values]
+    return {"divergence": first, "extra": others}
+
+
+def adjust_p(given: Given) -> Got:
+    return {"holm": holm(given["p"]), "bh": benjamini_hochberg(given["p"])}
+
+
+# G: what a judge is shown
+
+
+def judge(given: Given) -> Got:
+    low, high = given.get("scale", (0, 1))
+    rubric_ = rubrics.get("attribute_association")
+    messages = rubric_messages(rubric_, "question", given["audited_output"])
+    closing = sum(text.count("</answer>") for role, text in messages if role == "user")
+    return {
+        "value": parse_score(given["judge_reply"], low=low, high=high).value,
+        "prompt_has_unescaped_delimiter": closing != 1,
+    }
+
+
+OPS: dict[str, Callable[[Given], Got]] = {
+    "parse_judge": parse_judge,
+    "aggregate": aggregate_,
+    "rubric": rubric,
+    "pairwise": pairwise,
+    "parse_triplets": parse_triplets_,
+    "extract_triplets": extract_triplets,
+    "node_keys": node_keys,
+    "relation_type": relation_types,
+    "store_triplet": store_triplet,
+    "store_twice": store_twice,
+    "js": js,
+    "adjust_p": adjust_p,
+    "judge": judge,
+}

@@ -1,0 +1,214 @@
+"""The command line: lazy and quick, one sentence and exit 2 for a mistake, JSON for a program."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evenhand.graph_store.records import Measurement
+from evenhand.ui.cli import VERBS, root, run
+
+BARE = "import sys; from evenhand.ui.cli import run; run(['--help'])"
+LOADED = f"{BARE}; print(sorted(sys.modules), file=sys.stderr)"
+PRINTS_RESULTS = ("plan", "audit", "resume", "runs", "show", "report")
+
+
+def _python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+
+def test_help_imports_nothing_but_click_and_names_every_verb() -> None:
+    done = _python(LOADED)
+    ours = {"evenhand", "evenhand.ui", "evenhand.ui.cli"}
+    loaded = {name.strip("' ") for name in done.stderr.strip("[]\n").split(",")}
+    assert {name for name in loaded if name.startswith("evenhand")} == ours
+    assert not loaded & {"pydantic", "numpy", "rich", "gradio", "langgraph", "spacy"}
+    for verb, (_, line) in VERBS.items():
+        assert verb in done.stdout
+        assert line in done.stdout
+
+
+def test_help_is_quick() -> None:
+    def seconds(code: str) -> float:
+        began = time.perf_counter()
+        _python(code)
+        return time.perf_counter() - began
+
+    # The least of several: other work on the machine only ever adds.
+    assert min(seconds(BARE) for _ in range(7)) - min(seconds("0") for _ in range(7)) < 0.15
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_a_command_that_explains_itself(
+    verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([verb, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Usage: evenhand")
+    assert ("--json" in shown) == (verb in PRINTS_RESULTS)
+
+
+def test_the_verbs_are_listed_in_the_order_of_the_work() -> None:
+    assert root.list_commands(root.make_context("evenhand", ["runs"], resilient_parsing=True))[
+        :2
+    ] == ["plan", "audit"]
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("evenhand 0.")
+
+
+MISTAKES = {
+    "unknown verb": (["aduit"], "expected one of: audit"),
+    "unknown flag": (["audit", "--bogus"], "--bogus"),
+    "unknown recipe": (["audit", "--yes", "--recipe", "kgg"], "expected one of: kg"),
+    "unknown data set": (["audit", "--yes", "--dataset", "demoo"], "expected one of: demo"),
+    "unknown attribute": (["audit", "--yes", "--attributes", "aeg"], "expected one of: age"),
+    "unknown provider": (["audit", "--yes", "--target", "plantd/fair"], "planted"),
+    "unknown profile": (["audit", "--yes", "--target", "planted/nobody"], "expected one of"),
+    "target by rules": (["audit", "--yes", "--target", "rules"], "The target cannot be 'rules'"),
+    "no number": (["audit", "--yes", "--n", "many"], "expected 1 or more, or 'all'"),
+    "zero samples": (["audit", "--yes", "--n", "0"], "expected 1 or more, or 'all'"),
+    "one is no group": (["audit", "--yes", "--intersections", "age"], "two or more"),
+    "missing file": (["audit", "--yes", "--dataset", "trinds", "--path", "no.csv"], "no such file"),
+    "missing path": (["audit", "--yes", "--dataset", "trinds"], "needs --path"),
+    "missing settings": (["audit", "--yes", "--config", "no.toml"], "No file 'no.toml'"),
+    "missing weights": (["audit", "--yes", "--gguf", "no.gguf"], "no.gguf"),
+    "nothing listens": (
+        ["audit", "--yes", "--n", "2", "--target", "http/http://127.0.0.1:9/v1"],
+        "127.0.0.1:9",
+    ),
+    "no approval": (["audit", "--n", "2", "--target", "planted/fair"], "expected --yes"),
+    "no run": (["resume", "last"], "Start one with `evenhand audit`"),
+    "no run to show": (["show", "kg-demo-0"], "Start one with `evenhand audit`"),
+    "missing plan": (["plan", "drop age", "--given", "no.json"], "No file 'no.json'"),
+    "open to others": (["chat", "--host", "0.0.0.0"], "expected --auth USER"),  # noqa: S104
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_sentence_exit_2_and_nothing_written(
+    mistake: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments, part = MISTAKES[mistake]
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments) == 2
+    shown = capsys.readouterr().err.splitlines()
+    # The plan of an audit may stand above it; the mistake itself is the last line, whole.
+    assert shown[-1].startswith("Error: ")
+    assert part in shown[-1]
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_empty_file_and_one_without_questions_are_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    for name in ("empty.csv", "other.csv"):
+        arguments = ["audit", "--yes", "--dataset", "trinds", "--path", name]
+        assert run([*arguments, "--target", "planted/fair"]) == 2
+        assert name in capsys.readouterr().err
+    assert not (tmp_path / "evenhand-runs").exists()
+
+
+def test_no_secret_reaches_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOME_API_KEY", "very-secret-value")
+    assert run(["audit", "--yes", "--dataset", "very-secret-value"]) == 2
+    assert "very-secret-value" not in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("workspace") / "runs"
+    arguments = ["audit", "--target", "planted/location", "--n", "3", "--attributes", "location"]
+    assert run([*arguments, "--runs-dir", str(folder), "--yes", "--json"]) == 0
+    return folder
+
+
+def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> object:
+    capsys.readouterr()
+    assert run(arguments) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_show_prints_every_measurement_as_an_object_of_one_list(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = _json(capsys, "show", "last", "--json", "--runs-dir", str(workspace))
+    assert isinstance(shown, list)
+    lines = next(workspace.glob("*/measurements.jsonl")).read_text("utf-8").splitlines()
+    assert [Measurement.model_validate(item).id for item in shown] == [
+        json.loads(line)["id"] for line in lines
+    ]
+
+
+def test_runs_lists_the_run_as_done(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = _json(capsys, "runs", "--json", "--runs-dir", str(workspace))
+    assert isinstance(rows, list)
+    assert [(row["state"], row["target"]) for row in rows] == [("done", "planted/location")]
+
+
+def test_a_record_is_shown_with_its_lineage(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = next(workspace.glob("*/answers.jsonl")).read_text("utf-8").splitlines()
+    answer = next(a for a in map(json.loads, answers) if "/v1-" in a["id"])
+    chain = _json(capsys, "show", "last", answer["id"], "--json", "--runs-dir", str(workspace))
+    assert isinstance(chain, list)
+    ids = [record["id"] for record in chain]
+    sample, variant = answer["id"].split("/")[0], answer["variant_id"]
+    assert {sample, variant, answer["id"]} <= set(ids)
+    assert any(record.get("rubric") == "paired_change" for record in chain)
+    # The answer that the verdict compares it with belongs to the story.
+    compared = {record["against_id"] for record in chain if record.get("against_id")}
+    assert compared <= set(ids)
+    assert run(["show", "last", answer["id"], "--runs-dir", str(workspace)]) == 0
+    text = capsys.readouterr().out
+    assert "<question>" in text
+    assert "paired_change" in text
+    assert run(["show", "last", "nobody", "--runs-dir", str(workspace)]) == 2
+
+
+def test_tables_and_report_of_a_finished_run(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["resume", "last", "--runs-dir", str(workspace)]) == 0
+    shown = capsys.readouterr().out
+    assert "net of the control" in shown
+    assert "location" in shown
+    assert "report.html" in shown
+    page = _json(capsys, "report", "--json", "--runs-dir", str(workspace))
+    assert isinstance(page, dict)
+    assert Path(page["html"]).is_file()
+    assert run(["show", "--runs-dir", str(workspace)]) == 0
+    assert "measurements" in capsys.readouterr().out
+
+
+def test_plan_prints_intent_plan_and_questions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read = _json(capsys, "plan", "audit local on demo for age, 12 questions", "--json")
+    assert isinstance(read, dict)
+    assert set(read) == {"intent", "plan", "questions"}
+    assert read["plan"]["n"] == 12
+    given = tmp_path / "given.json"
+    given.write_text(json.dumps(read))
+    revised = _json(capsys, "plan", "make it 20", "--json", "--given", str(given))
+    assert isinstance(revised, dict)
+    assert revised["plan"] == {**read["plan"], "n": 20}
+    given.write_text("[]")
+    assert run(["plan", "make it 20", "--given", str(given)]) == 2
+    assert run(["plan", "audit local"]) == 0
+    assert "? On which data?" in capsys.readouterr().out
