@@ -158,8 +158,9 @@ def count_calls(plan: Plan, samples: int) -> dict[Role, int]:
         "attacker": groups,
         "rewriter": placebo,
     }
-    played = {r: n for r, n in a_sample.items() if plan.roles[r].model != "rules" and n}
-    return {role: n * samples for role, n in played.items()}
+    return {
+        role: n * samples for role, n in a_sample.items() if plan.roles[role].model != "rules" and n
+    }
 
 
 def _cost(plan: Plan, calls: dict[Role, int]) -> float | None:

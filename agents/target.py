@@ -38,12 +38,11 @@ class Question:
 def questions(context: AuditContext, sample: Sample, variant: Variant) -> Iterator[Question]:
     """Yield what the target is asked about one variant, in a fixed order."""
     repeats = context.plan.repeats if "repeat" in context.plan.controls else 0
-    asked: list[tuple[AskedArm, int]] = [(arm, 0) for arm in context.plan.asked]
+    generated: list[AskedArm] = [arm for arm in context.plan.asked if arm != "original"]
+    asked: list[tuple[AskedArm, int]] = [(arm, 0) for arm in generated]
     if variant.arm == "base":
-        again = [arm for arm in context.plan.asked if arm != "original"]
-        asked += [(arm, repeat) for repeat in range(1, repeats + 1) for arm in again]
-    else:
-        asked = [(arm, repeat) for arm, repeat in asked if arm != "original"]
+        asked = [(arm, 0) for arm in context.plan.asked]
+        asked += [(arm, repeat) for repeat in range(1, repeats + 1) for arm in generated]
     for position, (arm, repeat) in enumerate(asked):
         text = sample.text if arm == "original" else variant.text
         yield Question(

@@ -135,7 +135,9 @@ def _known_words() -> frozenset[str]:
     extra = "attribute attributes audit model models patient patients question questions vignette "
     extra += "vignettes record records counterfactual metamorphic biasasker judge target gender "
     extra += "religion location ethnicity attack prompt answer report approve cancel combined "
-    extra += "nurse nurses please visit visits woman women female females elder round right "
+    extra += (
+        "nurse nurses please visit visits woman women female females elder elderly round right "
+    )
     # Words of their own that are one slip away from another one.
     extra += "relation relations region regions places plain change changes judges notes"
     return frozenset(plain_words) | frozenset(extra.split())
@@ -147,7 +149,8 @@ def _nearest(word: str, known: frozenset[str]) -> str:
         return word
     most = 1 if len(low) < 8 else 2
     near = [k for k in known if k[0] == low[0] and abs(len(k) - len(low)) <= most]
-    best = min(near, key=lambda k: (_distance(low, k), k), default=low)
+    # Of two that are as near, the longer: a sign is left out sooner than put in.
+    best = min(near, key=lambda k: (_distance(low, k), -len(k), k), default=low)
     # A plural or another grammatical ending is no slip: "relations", "disable".
     if low.startswith(best[:-1]) or best.startswith(low):
         return word

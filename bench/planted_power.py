@@ -12,14 +12,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from evenhand.agents.plan import DEFAULT_ROLES, Plan, RoleModel
+from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
 from evenhand.agents.workflow import run_workflow, start_run
 
 
 async def effects(target: str, n: int, seed: int) -> set[str]:
     """Return the groups with an effect in one audit."""
     with tempfile.TemporaryDirectory() as folder:
-        roles = {**DEFAULT_ROLES, "target": RoleModel(model=target)}
+        roles: dict[Role, RoleModel] = {**DEFAULT_ROLES, "target": RoleModel(model=target)}
         run = await start_run(Plan(dataset="demo", n=n, seed=seed, roles=roles), Path(folder))
         await run_workflow(run, workspace=Path(folder))
         return {

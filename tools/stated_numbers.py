@@ -12,10 +12,12 @@ from functools import cache
 
 @dataclass(frozen=True)
 class StatedNumber:
-    """A number and the denominator that stands with it: 8/10 is (8, 10), 85 % is (85, 100)."""
+    """A number and the scale that stands with it: 8/10 is (8, 10), 85 % is (85, 100)."""
 
     number: float
     denominator: float | None = None
+    origin: float | None = None
+    """Lower end, where it is said: "7 on a scale of 1 to 10" is (7, 10, 1)."""
 
     def on_scale(self, low: float, high: float) -> float | None:
         """Return the number on the scale from low to high; None if its own scale is another.
@@ -23,9 +25,11 @@ class StatedNumber:
         A share (8/10 of a scale that starts at 0) is rescaled; on a scale that starts elsewhere
         a share has no one meaning, so its denominator must be `high`.
         """
-        if self.denominator is None or self.denominator == high:
+        if self.denominator is None:
             return self.number
-        if low != 0 or self.denominator <= 0:
+        if self.denominator == high and self.origin in (None, low):
+            return self.number
+        if low != 0 or self.denominator <= 0 or self.origin not in (None, 0):
             return None
         return self.number / self.denominator * high
 
@@ -43,10 +47,15 @@ class NamedNumber:
 _MINUS = "\N{MINUS SIGN}"
 _DASHES = "\N{EN DASH}\N{EM DASH}-"
 _PLAIN = rf"[+\-{_MINUS}]?(?:[0-9]+(?:[.,][0-9]+)?|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?"
+_SCALE = (
+    rf"(?:(?:scale|range)(?:\sis)?(?:\s?:|\sof|\sfrom)?\s|(?<=[(\[]))"
+    rf"(?P<origin>{_PLAIN})\s?(?:to|[{_DASHES}])\s?(?P<top>{_PLAIN})"
+)
 _NUMBER = (
     rf"(?P<number>{_PLAIN})"
-    rf"(?:\s?(?:/|out\sof|of|sur|von)\s?(?P<denominator>{_PLAIN})"
-    r"|\s?(?P<percent>%|percent\b|per\scent\b|pour\scent\b|Prozent\b))?"
+    rf"(?:[*_`]{{0,3}}\s?[(\[]?(?:/|out\sof|of|sur|von)\s?[*_`]{{0,3}}(?P<denominator>{_PLAIN})"
+    r"|\s?(?P<percent>%|percent\b|per\scent\b|pour\scent\b|Prozent\b)"
+    rf"|[*_`]{{0,3}},?\s?[(\[]?(?:on\s)?(?:(?:a|the)\s)?{_SCALE})?"
 )
 _END = r"(?![\w%/]|[.,][0-9])"
 # 0.2-0.4 and "0 to 1" are ranges; in "0.25 - 2 notes differ" the dash is punctuation.
@@ -60,13 +69,20 @@ _SCORE_WORDS = ("score", "rating", "grade", "bewertung", "punktzahl", "puntuaci�
 # These words also stand before other numbers ("Note: 2 words differ"), so the line must end there.
 _OTHER_WORDS = ("note", "nota", "verdict", "answer", "result", "value", "évaluation", "evaluation")
 _MARKS = r"[\s*_`\"'“”]{0,4}"
-_SCALE_NOTE = r"(?:\s?[(\[][^()\[\]\n]{1,40}[)\]])?"
+_NOTE = r"(?:\s?[(\[](?P<note>[^()\[\]\n]{1,40})[)\]])?"
+_NOTED_SCALE = re.compile(
+    rf"(?:(?P<origin>{_PLAIN})\s?(?:to|[{_DASHES}])|out\sof|/|max\w*)\s?(?P<top>{_PLAIN})",
+    re.IGNORECASE,
+)
 _SIGN = (
     rf"{_MARKS}(?:[:=→]|[-=]>|\s[{_DASHES}]\s){_MARKS}(?:\[\[?)?"
     r"(?:~|about\s|approximately\s|environ\s)?"
 )
 _LINE_END = r"(?=[\s*_`\"'.)\]]{0,20}(?:\n|$))"
 _BRACKETS = re.compile(rf"\[\[\s?{_NUMBER}\s?\]\]", re.IGNORECASE)
+# A number on the first or the last line alone: "0.7\n\nBecause ...".
+_FIRST_LINE = re.compile(rf"\A[\s*_`]{{0,8}}{_NUMBER}[ \t*_`.]{{0,4}}\n", re.IGNORECASE)
+_LAST_LINE = re.compile(rf"\n[ \t*_`]{{0,8}}{_NUMBER}[\s*_`.]{{0,4}}\Z", re.IGNORECASE)
 _BOXED = re.compile(rf"(?:\\boxed\{{|<score>)\s?{_NUMBER}\s?(?:\}}|</score>)", re.IGNORECASE)
 _WHAT = r"(?:it|this|them|both|the\s\w{1,20})"
 # Not "a score of 1 would mean bias", not "Score 1: 0.4".
@@ -110,8 +126,11 @@ def named_numbers(text: str, names: tuple[str, ...] = _SCORE_WORDS) -> list[Name
 
 
 def said_numbers(text: str) -> list[NamedNumber]:
-    """Return numbers named without a sign between: "a final score of 0.4", "I rate it 0.4"."""
-    return _found(text, [_SAID])
+    """Return numbers that less clearly are the score, to be asked where nothing is named.
+
+    "a final score of 0.4", "I rate it 0.4", and a number alone on the first or the last line.
+    """
+    return _found(text, [_SAID, _FIRST_LINE, _LAST_LINE])
 
 
 def _found(text: str, patterns: list[re.Pattern[str]]) -> list[NamedNumber]:
@@ -133,7 +152,7 @@ def _labelled(names: tuple[str, ...], anywhere: bool, line_end: bool = False) ->
     end = _LINE_END if line_end else ""
     return re.compile(
         rf"{start}(?P<final>final\s|overall\s|total\s)?(?:bias\s)?(?:{words})(?:\sde\sbiais)?"
-        rf"(?:\s(?:bias|score))?{_MARKS}{_SCALE_NOTE}{_SIGN}{_NUMBER}{_END}{_NO_RANGE}{end}",
+        rf"(?:\s(?:bias|score))?{_MARKS}{_NOTE}{_SIGN}{_NUMBER}{_END}{_NO_RANGE}{end}",
         re.IGNORECASE | re.MULTILINE,
     )
 
@@ -145,10 +164,14 @@ def _stated(match: re.Match[str]) -> StatedNumber | None:
         return None
     if groups["percent"]:
         return StatedNumber(number, 100.0)
-    if groups["denominator"] is None:
+    note = _NOTED_SCALE.search(groups.get("note") or "")
+    scale = groups if groups["top"] or note is None else note.groupdict()
+    top = groups["denominator"] or scale["top"]
+    if top is None:
         return StatedNumber(number)
-    denominator = _float(groups["denominator"])
-    return None if denominator is None or denominator == 0 else StatedNumber(number, denominator)
+    denominator = _float(top)
+    origin = _float(scale["origin"]) if scale["origin"] else None
+    return StatedNumber(number, denominator, origin) if denominator else None
 
 
 def _float(text: str) -> float | None:

@@ -104,7 +104,8 @@ def run(arguments: Sequence[str]) -> int:
         _say(f"Error: {error.format_message()}{hint}")
         return EXIT_USER_ERROR
     except (KeyboardInterrupt, click.Abort) as stop:
-        _say(str(stop) or "stopped")
+        # click raises its own Abort for Ctrl-C, and keeps what said how to go on as the cause.
+        _say(str(stop) or str(stop.__cause__ or "") or "stopped")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader (head, a pager) has gone: not a fault, and nothing more can be said.

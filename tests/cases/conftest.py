@@ -51,7 +51,7 @@ def later() -> list[Case]:
 
 @pytest.fixture(scope="session")
 def differences() -> Compare:
-    """differences(expected, got): what does not hold, in words; [] where all holds."""
+    """Compare (expected, got): what does not hold, in words; [] where all holds."""
     return _differences
 
 
@@ -115,6 +115,21 @@ def _negated_any_of(wanted: Any, got: Mapping[str, Any]) -> bool:
     return any(_among(got["negated"], fact[:3]) for fact in wanted)
 
 
+def _never(wanted: Any, got: Mapping[str, Any]) -> bool:
+    numbers = _numbers_in(list(got.values()))
+    tests: dict[str, Callable[[float], bool]] = {
+        "nan": math.isnan,
+        "inf": math.isinf,
+        "negative": lambda number: number < 0,
+    }
+    return not any(tests[name](number) for name in wanted for number in numbers)
+
+
+def _numbers_in(values: Sequence[Any]) -> list[float]:
+    flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
+    return [value for value in flat if isinstance(value, float)]
+
+
 _SPECIAL: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
     "any_of": _any_of,
     "value_if_ok": _value_if_ok,
@@ -124,6 +139,7 @@ _SPECIAL: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
     "must_have_objects": lambda wanted, got: set(wanted) <= {f[2] for f in got["triplets"]},
     "must_not_have_positive": lambda wanted, got: not set(wanted) & {f[2] for f in got["triplets"]},
     "negated_any_of": _negated_any_of,
+    "never": _never,
 }
 _ENDINGS: dict[str, Callable[[Any, Any], bool]] = {
     "_any_of": lambda value, wanted: _among(wanted, value),

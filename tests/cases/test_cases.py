@@ -105,7 +105,7 @@ def parse_judge(given: Given) -> Got:
 
 def aggregate_(given: Given) -> Got:
     shares = {k: given[k] for k in ("max_failed_share",) if k in given}
-    statuses = [_OUR_WORDS.get(status, status) for status in given["statuses"]]
+    statuses = [_OUR_WORDS.get(str(word), str(word)) for word in given["statuses"]]
     result = aggregate(given["values"], statuses, statistic=given["stat"], **shares)
     return {
         "value": result.value,

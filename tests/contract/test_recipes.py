@@ -1,6 +1,7 @@
 """Every name that a recipe uses exists."""
 
 import pytest
+
 from evenhand.agents.judge import PAIRED_CHANGE
 from evenhand.agents.recipe import load_recipe, recipe_names
 from evenhand.agents.rubrics import rubrics

@@ -418,7 +418,7 @@ with open_store(sys.argv[1], Path()) as store:
 
 
 def test_another_process_reads_while_one_writes(store: GraphStore, address: str) -> None:
-    with subprocess.Popen(  # noqa: S603
+    with subprocess.Popen(
         [sys.executable, "-c", READER, address], stdout=subprocess.PIPE, text=True
     ) as reader:
         assert reader.stdout is not None
@@ -455,7 +455,7 @@ def test_killed_in_the_middle_of_a_sync_then_synced(
     store: GraphStore, address: str, make_run: MakeRun, tmp_path: Path, batches: int
 ) -> None:
     run = make_run("one", samples=25)
-    with subprocess.Popen(  # noqa: S603
+    with subprocess.Popen(
         [sys.executable, "-c", WRITER, address, str(run.path)], stdout=subprocess.PIPE, text=True
     ) as writer:
         assert writer.stdout is not None

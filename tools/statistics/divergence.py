@@ -50,8 +50,8 @@ def js_divergence(p: ArrayLike, q: ArrayLike) -> Numbers:
         Shape (...), in [0, 1]; 0 is equal; NaN where a histogram is empty.
     """
     first, second = _shares(p), _shares(q)
-    middle = (first + second) / 2
-    value: Numbers = (_relative_entropy(first, middle) + _relative_entropy(second, middle)) / 2
+    both = first + second
+    value: Numbers = (_relative_entropy(first, both) + _relative_entropy(second, both)) / 2
     return value
 
 
@@ -62,8 +62,9 @@ def _shares(counts: ArrayLike) -> Numbers:
     return shares
 
 
-def _relative_entropy(p: Numbers, middle: Numbers) -> Numbers:
-    ratio = np.divide(p, middle, out=np.ones_like(p), where=p > 0)
+def _relative_entropy(p: Numbers, both: Numbers) -> Numbers:
+    """Relative entropy to both / 2, which is not formed: half the smallest number is 0."""
+    ratio = np.divide(2 * p, both, out=np.ones_like(p), where=p > 0)
     entropy: Numbers = (p * np.log2(ratio)).sum(axis=-1)
     return entropy
 

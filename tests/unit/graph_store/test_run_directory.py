@@ -232,7 +232,7 @@ with RunDirectory(Path(sys.argv[1])).lock():
 
 
 def test_one_writer_at_a_time_and_the_lock_dies_with_its_process(run: RunDirectory) -> None:
-    with subprocess.Popen(  # noqa: S603
+    with subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(run.path)], stdout=subprocess.PIPE, text=True
     ) as holder:
         assert holder.stdout is not None
@@ -272,7 +272,7 @@ with run.lock():
 def test_killed_in_the_middle_of_appends_nothing_announced_is_lost(run: RunDirectory) -> None:
     announced = -1
     for delay in (0.0, 0.013, 0.029, 0.05):
-        with subprocess.Popen(  # noqa: S603
+        with subprocess.Popen(
             [sys.executable, "-c", APPENDER, str(run.path)], stdout=subprocess.PIPE, text=True
         ) as appender:
             assert appender.stdout is not None

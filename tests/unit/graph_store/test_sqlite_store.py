@@ -84,7 +84,7 @@ with SqliteStore(Path(sys.argv[1])) as store:
 def test_processes_may_make_the_same_file_at_once(tmp_path: Path) -> None:
     path = tmp_path / "g"
     openers = [
-        subprocess.Popen(  # noqa: S603
+        subprocess.Popen(
             [sys.executable, "-c", OPENER, str(path), f"r{number}"], stdin=subprocess.PIPE
         )
         for number in range(4)

@@ -100,6 +100,20 @@ VALUES = {
     '"score": 0.7, "reason": "the brace was left out"': 0.7,
     "The answer is \\boxed{0.4}": 0.4,
     "<score>0.4</score>": 0.4,
+    # a scale that is said
+    "Score: **1** / **10**": 0.1,
+    "Score: 1 (out of 10)": 0.1,
+    "Score (out of 10): 1": 0.1,
+    "Score (0-10): 1": 0.1,
+    "Score: 1 (0-10)": 0.1,
+    "Score: 1 on a scale of 0 to 10": 0.1,
+    "Score: 1, on a scale from 0 to 10.": 0.1,
+    "Score: 0.7 (scale 0-1)": 0.7,
+    "Score: 0.7 on a scale of 0 to 1": 0.7,
+    # a line of its own
+    "0.7\n\nBecause 2 words differ.": 0.7,
+    "**0.7**\nReason: 2 words differ.": 0.7,
+    "2 words differ.\n\n0.7": 0.7,
     # reasoning
     '<think>Format is {"score": 0.1}, maybe {step}. I lean to 0.9</think>\n{"score": 0.3}': 0.3,
     'The template says {"score": 1}. Hmm, both fine.</think>\n{"score": 0.55}': 0.55,
@@ -169,6 +183,11 @@ STATUSES = {
     '{"score": 0.9, "reason": "it wrote "{"score": 0.0}"}': "ambiguous",
     '{"reason": "it wrote "{"score": 0.0}" there"}': "ambiguous",
     "Score: 0.6. (score: 0 = fair, score: 1 = biased)": "ambiguous",
+    "Rating (1-5): 1": "other_scale",
+    "Score: 1 on a scale of 1 to 10": "other_scale",
+    "1\nof the notes differs": "no_number",
+    "0.2\n0.9": "ambiguous",
+    "0.2\n\nThey differ.\n\n0.9": "ambiguous",
     "": "empty",
     " \n": "empty",
     "<think>Score: 0.4</think>": "empty",
@@ -293,6 +312,8 @@ def test_another_criterion_is_not_taken_for_the_asked_one() -> None:
     ("raw", "low", "high", "value"),
     [
         ("4/5", 1, 5, 4.0),
+        ("Score: 9 on a scale of 1 to 10", 1, 10, 9.0),
+        ("Rating (1-5): 4", 1, 5, 4.0),
         ("Rating: [[1]] appears inside the response. Rating: [[9]]", 1, 10, 9.0),
         ("8/10", 0, 10, 8.0),
         ("4/5", 0, 10, 8.0),
@@ -365,18 +386,19 @@ def test_one_number_is_not_the_value_of_every_key() -> None:
 
 
 _PIECES = st.sampled_from(
-    ['"score"', "score", "Score: ", ":", ",", "{", "}", "[", "]", "[[", '"', "'", "\\", "\n", " "]
-    + ["<think>", "</think>", "```", "//", "/*", "0", ".", "0.7", "1.24", "8/10", "85%", "NaN", "-"]
-    + [
-        "true",
-        "null",
-        "I can't rate this. ",
-        "final score",
-        " to ",
-        "\u201c",
-        "1e9",
-        "0,7",
-        "\ud800",
+    [
+        *(
+            '"score"',
+            "score",
+            "Score: ",
+            "final score",
+            "I can't rate this. ",
+            "<think>",
+            "</think>",
+        ),
+        *("0", ".", "0.7", "1.24", "8/10", "85%", "NaN", "1e9", "0,7", "-", " to ", "true", "null"),
+        *(":", ",", "{", "}", "[", "]", "[[", '"', "'", "\\", "\n", " ", "```", "//", "/*"),
+        *("\u201c", "\ud800"),
     ]
 )
 _REPLIES = st.one_of(st.text(), st.lists(_PIECES, max_size=25).map("".join))
@@ -430,9 +452,24 @@ def test_the_top_level_score_of_any_json_object_is_read(
 
 @pytest.mark.parametrize(
     "piece",
-    ["{", '{"a":', '{"', "{//", "{a:/*", "[", "[[", '{"score": 0.5} ', "Score: 0.5 ", "<think>"]
-    + ["</think>", "Score: 0.1\n", "1", " ", "rating: [[0.4]] x\n", "\\", '"', "{'a", "-0.5 to "]
-    + ["```\n", "score", "final score is ", "I can't ", "\u201c{\u201c", "biased, "],
+    [
+        *(
+            "{",
+            '{"a":',
+            '{"',
+            "{'a",
+            "{//",
+            "{a:/*",
+            "[",
+            "[[",
+            "\\",
+            '"',
+            "\u201c{\u201c",
+            "```\n",
+        ),
+        *('{"score": 0.5} ', "Score: 0.5 ", "Score: 0.1\n", "rating: [[0.4]] x\n", "-0.5 to "),
+        *("<think>", "</think>", "1", " ", "score", "final score is ", "I can't ", "biased, "),
+    ],
 )
 def test_time_is_linear(piece: str) -> None:
     """A generous bound, for busy machines: what is quadratic takes minutes."""
