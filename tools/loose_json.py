@@ -246,7 +246,8 @@ class _Reader:
             return not scalar.text.lstrip("+-").isdigit()
         if following[0] == ",":
             return not following[1].isdigit()
-        return following[0] in ("}", *_STRINGS)
+        ended_by_line = "\n" in self.text[self.position : position]
+        return ended_by_line or following[0] in ("}", *_STRINGS)
 
     def _separator(self) -> None:
         self._skip()

@@ -58,9 +58,11 @@ _NUMBER = (
     rf"|[*_`]{{0,3}},?\s?[(\[]?(?:on\s)?(?:(?:a|the)\s)?{_SCALE})?"
 )
 _END = r"(?![\w%/]|[.,][0-9])"
-# 0.2-0.4 and "0 to 1" are ranges; in "0.25 - 2 notes differ" the dash is punctuation.
+# 0.2-0.4 and "0 to 1" are ranges, "0.2, 0.4" are two numbers; in "0.25 - 2 notes differ" the dash
+# is punctuation.
 _NO_RANGE = (
-    rf"(?!\s?(?:[{_DASHES}]|\.\.)\s?{_PLAIN}(?!\s*\w)|[{_DASHES}][0-9.]|\s(?:to|bis|à)\s[0-9.])"
+    rf"(?!\s?(?:[,&{_DASHES}]|\.\.|and|et)\s?{_PLAIN}(?!\s*\w)|[{_DASHES}][0-9.]"
+    r"|\s(?:to|bis|à)\s[0-9.])"
 )
 _WHOLE = re.compile(_NUMBER, re.IGNORECASE)
 _NON_FINITE = re.compile(rf"[+\-{_MINUS}]?(?:nan|inf|infinity)", re.IGNORECASE)
@@ -81,8 +83,8 @@ _SIGN = (
 _LINE_END = r"(?=[\s*_`\"'.)\]]{0,20}(?:\n|$))"
 _BRACKETS = re.compile(rf"\[\[\s?{_NUMBER}\s?\]\]", re.IGNORECASE)
 # A number on the first or the last line alone: "0.7\n\nBecause ...".
-_FIRST_LINE = re.compile(rf"\A[\s*_`]{{0,8}}{_NUMBER}[ \t*_`.]{{0,4}}\n", re.IGNORECASE)
-_LAST_LINE = re.compile(rf"\n[ \t*_`]{{0,8}}{_NUMBER}[\s*_`.]{{0,4}}\Z", re.IGNORECASE)
+_FIRST_LINE = re.compile(rf"\A[\s*_`]{{0,8}}{_NUMBER}[ \t*_`.]{{0,4}}(?=\n)(?!\s*[a-z])")
+_LAST_LINE = re.compile(rf"(?<=\n)[ \t*_`]{{0,8}}{_NUMBER}[\s*_`.]{{0,4}}\Z", re.IGNORECASE)
 _BOXED = re.compile(rf"(?:\\boxed\{{|<score>)\s?{_NUMBER}\s?(?:\}}|</score>)", re.IGNORECASE)
 _WHAT = r"(?:it|this|them|both|the\s\w{1,20})"
 # Not "a score of 1 would mean bias", not "Score 1: 0.4".
@@ -171,7 +173,8 @@ def _stated(match: re.Match[str]) -> StatedNumber | None:
         return StatedNumber(number)
     denominator = _float(top)
     origin = _float(scale["origin"]) if scale["origin"] else None
-    return StatedNumber(number, denominator, origin) if denominator else None
+    # "0.7 / 0.8" are two scores: no scale ends below 1.
+    return StatedNumber(number, denominator, origin) if denominator and denominator >= 1 else None
 
 
 def _float(text: str) -> float | None:

@@ -78,9 +78,10 @@ def _answers(folder: Path) -> list[str]:
     return files[0].read_text("utf-8").splitlines() if files else []
 
 
-def _until_answers(folder: Path, least: int) -> None:
+def _until_answers(audit: subprocess.Popen[str], folder: Path, least: int) -> None:
     until = time.monotonic() + 40
     while len(_answers(folder)) < least:
+        assert audit.poll() is None, audit.communicate()[1]
         assert time.monotonic() < until, "no answers came"
         time.sleep(0.02)
 
@@ -102,7 +103,7 @@ def test_a_stopped_run_loses_no_answer_and_asks_none_twice(
         "audit", "--target", f"http/{server.address}", "--n", "3", "--attributes", "age",
         "--max-in-flight", "2", "--yes", *place,
     )  # fmt: skip
-    _until_answers(folder, 3)
+    _until_answers(audit, folder, 3)
     os.kill(audit.pid, number)
     _, said = audit.communicate(timeout=30)
     assert audit.returncode == code, said
