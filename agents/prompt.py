@@ -15,6 +15,7 @@ Messages = tuple[tuple[str, str], ...]
 """(role, text) pairs, role one of system, user, assistant."""
 
 _HEADING = re.compile(r"^### (system|user|assistant)\n", re.MULTILINE)
+_OUR_TAG = re.compile(r"<(?=\\*\s*/?\s*(?:question|answer|triples|text)\b)", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -58,7 +59,8 @@ def fill_messages(messages: Messages, values: Mapping[str, str]) -> Messages:
 
 
 def _disarm(text: str) -> str:
-    return re.sub(r"<(/?)(question|answer|triples|text)>", r"<\1 \2>", text, flags=re.IGNORECASE)
+    r"""Put a backslash behind the "<" of each of our tags; taking one away there undoes it."""
+    return _OUR_TAG.sub(r"<\\", text)
 
 
 def _prompt_file(name: str) -> Traversable:

@@ -25,6 +25,8 @@ _PATTERNS = (
         rf"(?i)(?<![^\W_])(api[-_]?key|password|passwd|secret|token)({_BETWEEN}){_VALUE}",
         r"\1\2[redacted]",
     ),
+    (r"""(?i)([?&](?:key|api_key|apikey|token|sig|signature)=)[^&\s"'\\]{6,}""", r"\1[redacted]"),
+    (r"\bAIza[\w\-]{20,}", "[redacted]"),
     (r"""(?<=://)[^/\s:@"'\\]+:[^/\s@"'\\]+(?=@)""", "[redacted]"),
 )
 _COMPILED = tuple((re.compile(pattern, re.ASCII), mask) for pattern, mask in _PATTERNS)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from evenhand.graph_store.records import (
     Answer,
@@ -21,6 +22,10 @@ from evenhand.graph_store.records import (
 from evenhand.graph_store.run_directory import Call, Manifest, RunDirectory, StageName
 
 REPOSITORY = Path(__file__).parents[1]
+
+# No deadline: the first example may wait for a heavy import, and the machine may be busy.
+settings.register_profile("evenhand", deadline=None)
+settings.load_profile("evenhand")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -53,7 +53,7 @@ class CountingServer:
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     self.wfile.write(body)
 
-            def log_message(self, *_: Any) -> None:
+            def log_message(self, format: str, *args: Any) -> None:
                 return
 
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
