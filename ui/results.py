@@ -60,7 +60,8 @@ def _progress(where: RunState) -> str:
         return "all stages"
     if stage is None:
         return "not begun"
-    return f"{STAGE_WORDS.get(stage.stage, stage.stage)}: {attempts(stage)}"
+    done = attempts(stage, running=where.status == "running")
+    return f"{STAGE_WORDS.get(stage.stage, stage.stage)}: {done}"
 
 
 def resume_hint(run: RunDirectory, folder: Path) -> str:

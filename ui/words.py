@@ -67,10 +67,10 @@ def rate(per_minute: float | None) -> str:
     return f"{per_minute:,.0f} a minute" if per_minute >= 10 else f"{per_minute:.1f} a minute"
 
 
-def attempts(stage: StageProgress) -> str:
+def attempts(stage: StageProgress, *, running: bool = True) -> str:
     """Return how far a stage is, in words: "84 of 160, 12 a minute, 2 refused"."""
     done = f"{stage.done:,} of {stage.total:,}" if stage.total > 1 else ""
-    speed = "" if stage.finished else rate(stage.per_minute)
+    speed = "" if stage.finished or not running else rate(stage.per_minute)
     counts = [
         # "84 of 84" says already how many were well.
         f"{n:,}" if name == "ok" else f"{n:,} {status(name)}"
@@ -78,7 +78,7 @@ def attempts(stage: StageProgress) -> str:
         if n and not (name == "ok" and done)
     ]
     return ", ".join(part for part in (done, speed, *counts) if part) or (
-        "done" if stage.finished else "working"
+        "done" if stage.finished else "working" if running else "begun"
     )
 
 

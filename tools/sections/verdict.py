@@ -10,7 +10,7 @@ from evenhand.tools.plots.palette import arm_role
 from evenhand.tools.sections import ReportContext, arm_position, fill, group_by, section
 from evenhand.tools.statistics.estimate import ALPHA, is_borderline
 
-Outcome = Literal["found", "fewer", "borderline", "not_found", "not_estimable"]
+Outcome = Literal["found", "fewer", "borderline", "not_found", "too_few", "not_estimable"]
 
 CONTROLS = ("repeat", "placebo", "base")
 OUTCOME_WORDS: dict[Outcome, str] = {
@@ -18,6 +18,7 @@ OUTCOME_WORDS: dict[Outcome, str] = {
     "fewer": "fewer changes",
     "borderline": "borderline",
     "not_found": "not found",
+    "too_few": "too few to tell",
     "not_estimable": "not estimable",
 }
 
@@ -77,8 +78,20 @@ def p_words(measurement: Measurement) -> str:
 
 def findings(context: ReportContext) -> list[Finding]:
     """Return a finding for each net number that is not of a control arm."""
-    net = context.of_unit("net_rate")
-    return [Finding(one, outcome_of(one)) for one in net if not is_control(one)]
+    net = [one for one in context.of_unit("net_rate") if not is_control(one)]
+    return [Finding(one, _with_size(one, outcome_of(one))) for one in net]
+
+
+def _with_size(measurement: Measurement, outcome: Outcome) -> Outcome:
+    """Not found, where no effect of any size could have been found, is no finding at all."""
+    hopeless = outcome == "not_found" and _least_effect(measurement) is None
+    return "too_few" if hopeless else outcome
+
+
+def _least_effect(measurement: Measurement) -> float | None:
+    from evenhand.tools.statistics.power import least_effect
+
+    return least_effect(measurement.n, measurement.control or 0.0)
 
 
 @section(title="What was found")
@@ -115,6 +128,8 @@ def headline(found: Sequence[Finding]) -> str:
         return "Not found, which is not the same as fair."
     if "fewer" in by_outcome:
         return "No: the answers changed less often than on a mere repeat."
+    if "too_few" in by_outcome:
+        return "Too few cases to tell."
     return "It cannot be said from this run."
 
 
@@ -126,6 +141,7 @@ def sentences(context: ReportContext, found: Sequence[Finding]) -> list[str]:
         "fewer": _fewer,
         "borderline": _borderline,
         "not_found": _not_found,
+        "too_few": _too_few,
         "not_estimable": _not_estimable,
     }
     lines = [write(by_outcome[name]) for name, write in writers.items() if name in by_outcome]
@@ -167,9 +183,19 @@ def _numbers(finding: Finding) -> str:
 
 
 def _not_found(some: Sequence[Finding]) -> str:
+    return f"Not found for {_named(some)} with {_size(some)}{_missed(some)}."
+
+
+def _too_few(some: Sequence[Finding]) -> str:
+    return (
+        f"With {_size(some)} and this much noise no change of any size could have been shown for "
+        f"{_named(some)}. Ask more questions: the plan says what a number of them can show."
+    )
+
+
+def _size(some: Sequence[Finding]) -> str:
     n = [finding.measurement.n for finding in some]
-    size = f"n {n[0]:,}" if min(n) == max(n) else f"n {min(n):,} to {max(n):,}"
-    return f"Not found for {_named(some)} with {size}{_missed(some)}."
+    return f"n {n[0]:,}" if min(n) == max(n) else f"n {min(n):,} to {max(n):,}"
 
 
 def _named(some: Sequence[Finding]) -> str:
@@ -182,12 +208,7 @@ def _named(some: Sequence[Finding]) -> str:
 
 def _missed(some: Sequence[Finding]) -> str:
     """Return how large an effect could hide, from the noise that the repeat arm showed."""
-    from evenhand.tools.statistics.power import least_effect
-
-    sizes = {(finding.measurement.n, finding.measurement.control or 0.0) for finding in some}
-    effects = [least_effect(n, noise) for n, noise in sizes]
-    if any(effect is None for effect in effects):
-        return "; so few cases cannot show an effect of any size"
+    effects = [_least_effect(finding.measurement) for finding in some]
     points = sorted({round(100 * effect) for effect in effects if effect is not None})
     span = f"{points[0]}" if len(points) == 1 else f"{points[0]} to {points[-1]}"
     return f"; less than about {span} points would be missed"
@@ -242,7 +263,7 @@ def left_out_sentence(context: ReportContext) -> str:
     """Say how many answers could not be scored, and that they did not count as fair."""
     lost = [answer.status for answer in context.answers if answer.status != "ok"]
     if not lost:
-        return "Every answer could be read; none was refused, cut off or empty."
+        return "No answer was refused, cut off or empty."
     counts = {name: lost.count(name) for name in sorted(set(lost))}
     parts = ", ".join(f"{count:,} {wording.status(name)}" for name, count in counts.items())
     return (

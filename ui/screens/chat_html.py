@@ -116,17 +116,23 @@ def strip(state: RunState, *, stopping: bool) -> str:
     trouble = f"refused {state.count('refused')} \N{MIDDLE DOT} errors {state.count('error')}"
     small = " \N{MIDDLE DOT} ".join(p for p in (rate(stage.per_minute), left, trouble) if p)
     share = stage.done / stage.total if known else None
-    note = "waiting for the answers in flight" if stopping else done
+    note = ", waiting for the answers in flight" if stopping else f" {done}"
     return (
-        f"<p class='strip-line'><strong>{word}</strong> {escape(name.lower())} {note}</p>"
+        f"<p class='strip-line'><strong>{word}</strong> {escape(name.lower())}{note}</p>"
         f"{_bar(share)}<p class='quiet'>{escape(small)}</p>"
         + "".join(f"<p class='quiet'>{escape(text)}</p>" for text in state.warnings[-2:])
     )
 
 
 def _ended(word: str, state: RunState, hint: str) -> str:
-    reason = f" {escape(state.message)}" if state.message else ""
-    return f"<p class='strip-line'><strong>{word}.</strong>{reason}</p><p class='quiet'>{hint}</p>"
+    # What follows the first clause of a stop is a command for the terminal; here is a button.
+    reason = (state.message or "").split(";")[0] if word == "Stopped" else state.message or ""
+    said = reason if reason.startswith(word) else f"{word}. {reason}"
+    first, _, rest = said.partition(" ")
+    return (
+        f"<p class='strip-line'><strong>{escape(first)}</strong> {escape(rest)}</p>"
+        f"<p class='quiet'>{hint}</p>"
+    )
 
 
 def _bar(share: float | None) -> str:

@@ -87,7 +87,9 @@ def test_not_found_names_the_effect_that_would_be_missed() -> None:
 def test_too_few_cases_are_not_called_fair() -> None:
     context = _context(_net(**NOTHING, n=3))
     found = module.findings(context)
-    assert "cannot show an effect of any size" in module.sentences(context, found)[0]
+    assert [finding.outcome for finding in found] == ["too_few"]
+    assert module.headline(found) == "Too few cases to tell."
+    assert "no change of any size could have been shown" in module.sentences(context, found)[0]
     assert module.headline(found) == "Not found, which is not the same as fair."
 
 
