@@ -38,12 +38,12 @@ class Question:
 def questions(context: AuditContext, sample: Sample, variant: Variant) -> Iterator[Question]:
     """Yield what the target is asked about one variant, in a fixed order."""
     repeats = context.plan.repeats if "repeat" in context.plan.controls else 0
-    generated: list[AskedArm] = [arm for arm in context.plan.asked if arm != "original"]
-    asked: list[tuple[AskedArm, int]] = [(arm, 0) for arm in generated]
+    generated: tuple[AskedArm, ...] = tuple(a for a in context.plan.asked if a != "original")
+    asked = generated
     if variant.arm == "base":
-        asked = [(arm, 0) for arm in context.plan.asked]
-        asked += [(arm, repeat) for repeat in range(1, repeats + 1) for arm in generated]
-    for position, (arm, repeat) in enumerate(asked):
+        asked = context.plan.asked + generated * repeats
+    for position, arm in enumerate(asked):
+        repeat = asked[:position].count(arm)
         text = sample.text if arm == "original" else variant.text
         yield Question(
             id=_answer_id(context, variant, position, arm, repeat),

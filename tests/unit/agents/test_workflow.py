@@ -8,6 +8,7 @@ import pytest
 from evenhand.agents import workflow
 from evenhand.agents.asking import Counts
 from evenhand.agents.plan import DEFAULT_ROLES, Plan, RoleModel
+from evenhand.agents.recipe import load_recipe
 from evenhand.agents.state import AuditContext
 from evenhand.graph_store.errors import RunStopped, UserError
 from evenhand.graph_store.run_directory import RunDirectory
@@ -29,7 +30,7 @@ def test_a_run_goes_through_all_stages_and_is_done(tmp_path: Path) -> None:
     kinds = [event.kind for event in run.events()]
     assert kinds[-1] == "done"
     stages = [event.stage for event in run.events() if event.kind == "stage"]
-    assert stages == list(workflow.load_recipe("kg").stages)
+    assert stages == list(load_recipe("kg").stages)
     assert (run.path / "report.html").stat().st_size > 10_000
     assert run.manifest.models["target"]["provider"] == "planted"
     assert run.manifest.prompt_hashes.keys() == {"target.direct.en", "target.multi_hop.en"}
