@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
-from evenhand.agents.recipe import ASKED_ARMS, Recipe, load_recipe
+from evenhand.agents.recipe import Recipe, load_recipe
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.registry import unknown_name
 from evenhand.graph_store.store import check_address
@@ -87,7 +87,7 @@ def check_plan(plan: Plan) -> Plan:
         attributes.get(name)
     for arm in filled.asked:
         if arm not in recipe.asked:
-            raise UserError(unknown_name("way of asking", arm, list(ASKED_ARMS)))
+            raise UserError(unknown_name("way of asking", arm, list(recipe.asked)))
     for control in filled.controls:
         if control not in CONTROLS:
             raise UserError(unknown_name("control arm", control, list(CONTROLS)))
@@ -104,12 +104,12 @@ def check_plan(plan: Plan) -> Plan:
 
 
 def _fill(plan: Plan, recipe: Recipe) -> Plan:
-    named = plan.attributes or recipe.attributes
-    usual = [g for g in recipe.intersections if set(g) <= set(named)]
+    # Who names attributes gets these alone: a list of attributes is no intersection.
+    usual = () if plan.attributes else recipe.intersections
     return plan.model_copy(
         update={
-            "attributes": tuple(dict.fromkeys(named)),
-            "intersections": plan.intersections or tuple(usual),
+            "attributes": tuple(dict.fromkeys(plan.attributes or recipe.attributes)),
+            "intersections": plan.intersections or usual,
             "asked": plan.asked or recipe.asked,
             "controls": plan.controls or recipe.controls,
             "roles": {**DEFAULT_ROLES, **plan.roles},

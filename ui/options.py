@@ -6,7 +6,10 @@ from typing import Any, TypeVar
 import click
 
 from evenhand.agents.plan import Plan
+from evenhand.agents.recipe import ASKED_ARMS
 from evenhand.graph_store.errors import UserError
+from evenhand.graph_store.records import AskedArm
+from evenhand.graph_store.registry import unknown_name
 from evenhand.ui.settings import RoleChoice, Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -72,6 +75,7 @@ _PLAN_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--seed", type=int, default=0, show_default=True, help="Seed of all draws."),
     click.option("--attributes", metavar="A,B", help="Changed one at a time: age,gender."),
     click.option("--intersections", metavar="A+B", help="Changed together: age+gender."),
+    click.option("--asked", metavar="A,B", help="Ways to ask: original,no_hop,multi_hop (all)."),
     click.option("--repeats", type=click.IntRange(1), default=1, help="Askings in the repeat arm."),
     click.option("--temperature", type=click.FloatRange(0, 2), help="Of the target (0.5)."),
     click.option("--max-tokens", type=click.IntRange(1), help="Of the target's answers (400)."),
@@ -108,6 +112,19 @@ def groups_list(text: str | None) -> tuple[tuple[str, ...], ...]:
     return groups
 
 
+def ways_to_ask(text: str | None) -> tuple[AskedArm, ...]:
+    """Read "no_hop,multi_hop" as ways to ask; () for all of the recipe.
+
+    Raises:
+        UserError: A way that nobody knows.
+    """
+    known: dict[str, AskedArm] = {arm: arm for arm in ASKED_ARMS}
+    for name in names_list(text):
+        if name not in known:
+            raise UserError(unknown_name("way of asking", name, list(known)))
+    return tuple(known[name] for name in names_list(text))
+
+
 def plan_from(settings: Settings, flags: dict[str, Any]) -> Plan:
     """Make the Plan that the flags of `plan_options` ask for; names are not checked yet."""
     return Plan(
@@ -118,6 +135,7 @@ def plan_from(settings: Settings, flags: dict[str, Any]) -> Plan:
         seed=flags["seed"],
         attributes=names_list(flags["attributes"]),
         intersections=groups_list(flags["intersections"]),
+        asked=ways_to_ask(flags["asked"]),
         repeats=flags["repeats"],
         roles=settings.role_models(**{role: _role_choice(role, flags) for role in MODEL_ROLES}),
         max_calls=settings.max_calls,

@@ -20,8 +20,10 @@ def test_the_recipe_fills_what_the_plan_leaves_open() -> None:
     assert check_plan(filled) == filled
 
 
-def test_an_intersection_of_attributes_that_are_not_asked_for_is_left_out() -> None:
-    assert check_plan(plan(attributes=("location",))).intersections == ()
+def test_named_attributes_are_changed_alone_unless_an_intersection_is_named_too() -> None:
+    assert check_plan(plan(attributes=("age", "gender"))).intersections == ()
+    both = check_plan(plan(attributes=("age",), intersections=(("age", "location"),)))
+    assert both.intersections == (("age", "location"),)
 
 
 def test_calls_are_counted_by_role() -> None:
@@ -57,6 +59,7 @@ def test_where_text_goes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"dataset": "demmo"}, "demmo", "demo"),
         ({"attributes": ("gendre",)}, "gendre", "gender"),
         ({"controls": ("placbo",)}, "placbo", "placebo"),
+        ({"asked": ("labels",)}, "labels", "multi_hop"),
         ({"target": "locl"}, "locl", "local"),
         ({"target": "planted/nonsense"}, "nonsense", "location"),
         ({"target": "rules"}, "rules", "planted/fair"),
