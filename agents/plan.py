@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evenhand.graph_store.records import AskedArm, content_hash
+from evenhand.graph_store.records import AskedArm
 
 Role = Literal["target", "judge", "generator", "attacker", "rewriter", "planner"]
 ROLES: tuple[Role, ...] = ("target", "judge", "generator", "attacker", "rewriter", "planner")
@@ -41,7 +41,7 @@ DEFAULT_ROLES: dict[Role, RoleModel] = {
 
 
 class Plan(BaseModel):
-    """A complete, frozen description of a run. Its hash is part of the run's id."""
+    """A complete, frozen description of a run; with the data's hash it makes the run's id."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -64,7 +64,3 @@ class Plan(BaseModel):
     max_in_flight: int = Field(default=16, gt=0)
     graph: str = "sqlite"
     """Where the knowledge graph is kept: "sqlite" (in the workspace) or an address."""
-
-    def run_id(self) -> str:
-        """Return the run's id: recipe, data set, and a hash of the whole plan."""
-        return f"{self.recipe}-{self.dataset}-{content_hash(self.model_dump_json())}"

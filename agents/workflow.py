@@ -211,7 +211,8 @@ async def _sync(context: AuditContext, files: Sequence[StageName]) -> None:
 async def start_run(plan: Plan, runs_dir: Path) -> RunDirectory:
     """Check everything a run needs, then make its folder and manifest.
 
-    The same plan over the same data is the same folder: starting it again goes on with it.
+    The same plan over the same data with the same prompts is the same folder: starting it again
+    goes on with it.
 
     Raises:
         UserError: Anything in the plan is wrong or out of reach; nothing was written.
@@ -221,12 +222,14 @@ async def start_run(plan: Plan, runs_dir: Path) -> RunDirectory:
     _, dataset_hash = await asyncio.to_thread(
         load_samples, plan.dataset, plan.path, plan.n, plan.seed
     )
-    run_id = f"{plan.recipe}-{plan.dataset}-{content_hash(plan.model_dump_json(), dataset_hash)}"
+    prompts = _prompt_hashes(plan)
+    asked = content_hash(plan.model_dump_json(), dataset_hash, *prompts.values())
+    run_id = f"{plan.recipe}-{plan.dataset}-{asked}"
     manifest = Manifest(
         run=run_id,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         plan=plan.model_dump(mode="json"),
-        prompt_hashes=_prompt_hashes(plan),
+        prompt_hashes=prompts,
         versions=_versions(),
         seed=plan.seed,
         dataset_hash=dataset_hash,
@@ -317,6 +320,7 @@ async def _stream(workflow: "Workflow", context: AuditContext) -> None:
 @asynccontextmanager
 async def _open_context(run: RunDirectory, workspace: Path) -> AsyncIterator[AuditContext]:
     plan = Plan.model_validate(run.manifest.plan)
+    _check_prompts(run, plan)
     budget = Budget(max_calls=plan.max_calls, max_usd=plan.budget_usd)
     budget.count(run.calls())
     async with AsyncExitStack() as stack:
@@ -362,6 +366,21 @@ def _caller(
         budget=budget,
         max_in_flight=plan.max_in_flight,
     )
+
+
+def _check_prompts(run: RunDirectory, plan: Plan) -> None:
+    """Refuse to go on with other prompts: half a run would not be comparable with the other.
+
+    Raises:
+        UserError: A prompt differs from the one that the run began with.
+    """
+    before, now = run.manifest.prompt_hashes, _prompt_hashes(plan)
+    changed = [name for name in sorted(before | now) if before.get(name) != now.get(name)]
+    if changed:
+        raise UserError(
+            f"Run {run.run_id} was begun with other prompts ({', '.join(changed)} changed since). "
+            "Put the former version back, or run the plan again: it gets a run of its own."
+        )
 
 
 def _record_models(run: RunDirectory, models: dict[Role, OpenModel]) -> None:

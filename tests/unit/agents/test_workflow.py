@@ -112,6 +112,14 @@ def test_other_weights_than_the_run_began_with_are_refused(tmp_path: Path) -> No
         work(run)
 
 
+def test_other_prompts_than_the_run_began_with_are_refused(tmp_path: Path) -> None:
+    run = start(tmp_path)
+    hashes = {**run.manifest.prompt_hashes, "target.direct.en": "0" * 12}
+    run.write_manifest(run.manifest.model_copy(update={"prompt_hashes": hashes}))
+    with pytest.raises(UserError, match=r"target\.direct\.en"):
+        work(run)
+
+
 GONE = RoleModel(model="openai/x", base_url="http://127.0.0.1:9/v1")
 
 
