@@ -62,15 +62,17 @@ def rubric(*, dimensions: tuple[str, ...], schema: Mapping[str, Any]) -> Callabl
 def score_schema(
     dimensions: tuple[str, ...], low: float, high: float, reason_length: int = 300
 ) -> dict[str, Any]:
-    """JSON schema of a reply with a number a dimension and, after them, a short reason.
+    """JSON schema of a reply with a short reason and, after it, a number a dimension.
 
-    The reason comes last: a reply that is cut there keeps its scores.
+    The reason comes first: a score that is written before its reason does not follow from it (a
+    1.5B judge scored 0 and then said that the place alone decided). It is short, so that a reply is
+    not cut before its scores.
     """
     number = {"type": "number", "minimum": low, "maximum": high}
     reason = {"type": "string", "maxLength": reason_length}
     return {
         "type": "object",
-        "properties": {**{name: number for name in dimensions}, "reason": reason},
-        "required": [*dimensions, "reason"],
+        "properties": {"reason": reason, **dict.fromkeys(dimensions, number)},
+        "required": ["reason", *dimensions],
         "additionalProperties": False,
     }
