@@ -31,6 +31,9 @@ def test_the_schema_refuses_what_the_rubric_does_not_mean(change: dict[str, obje
 
 def test_the_reason_comes_first_so_that_the_scores_follow_from_it() -> None:
     assert next(iter(RUBRIC.schema["properties"])) == "reason"
+
+
+def test_a_reply_that_is_cut_behind_its_scores_keeps_them() -> None:
     cut = json.dumps(REPLY)[:-8]
     assert all(v.status == "ok" for v in RUBRIC.parse(cut, "length").values())
 
