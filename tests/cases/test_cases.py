@@ -290,7 +290,8 @@ def judge(given: Given) -> Got:
     low, high = given.get("scale", (0, 1))
     rubric_ = rubrics.get("attribute_association")
     messages = rubric_messages(rubric_, "question", given["audited_output"])
-    closing = sum(text.count("</answer>") for role, text in messages if role == "user")
+    # The messages before the last one are exemplars, with delimiters of their own.
+    closing = messages[-1][1].count("</answer>")
     return {
         "value": parse_score(given["judge_reply"], low=low, high=high).value,
         "prompt_has_unescaped_delimiter": closing != 1,

@@ -70,7 +70,14 @@ def server() -> Iterator[CountingServer]:
 
 def _evenhand(*arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "evenhand.ui.cli", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # Under a background shell SIGINT is ignored, and children inherit that: give it back to them.
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def _answers(folder: Path) -> list[str]:
@@ -79,7 +86,7 @@ def _answers(folder: Path) -> list[str]:
 
 
 def _until_answers(audit: subprocess.Popen[str], folder: Path, least: int) -> None:
-    until = time.monotonic() + 40
+    until = time.monotonic() + 120
     while len(_answers(folder)) < least:
         assert audit.poll() is None, audit.communicate()[1]
         assert time.monotonic() < until, "no answers came"
