@@ -1,7 +1,9 @@
 """How often the planted effect is found, and how often the fair model is not clean.
 
 Audits a target that reacts to the location in 40 of 100 cases, and a fair one, with the rules
-judge, n = 40, 20 seeds each: `python bench/planted_power.py [--seeds 20] [--n 40]`.
+judge, n = 40, 20 seeds each: `python bench/planted_power.py [--seeds 20] [--n 40] [--noise .05]`.
+The seed draws the questions, the new values, and which questions the target is sensitive to;
+`noise` is the share of answers that are replaced at random, by either target.
 "Found" is a Holm-adjusted mid-p below .05 for location, over all the effects that the report
 shows; "clean" is no effect at all. Exit code 1 unless both hold in at least 18 of 20.
 """
@@ -34,18 +36,20 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--n", type=int, default=40)
+    parser.add_argument("--noise", type=float, default=0.05)
     wished = parser.parse_args()
-    good = {"planted/location": 0, "planted/fair": 0}
+    good = {"location=0.4": 0, "location=0": 0}
     for seed in range(wished.seeds):
-        for target in good:
+        for effect in good:
             start = time.perf_counter()
+            target = f"planted/{effect},noise={wished.noise},seed={seed}"
             shown = asyncio.run(effects(target, wished.n, seed))
-            right = "location" in shown if target == "planted/location" else not shown
-            good[target] += right
+            right = "location" in shown if effect == "location=0.4" else not shown
+            good[effect] += right
             seconds = time.perf_counter() - start
-            print(f"seed {seed:2d} {target:17s} {sorted(shown)} {seconds:.1f} s")
-    for target, count in good.items():
-        print(f"{target}: right in {count} of {wished.seeds}")
+            print(f"seed {seed:2d} {effect:12s} found: {sorted(shown)} {seconds:.1f} s", flush=True)
+    for effect, count in good.items():
+        print(f"{effect}, noise {wished.noise}: right in {count} of {wished.seeds}")
     return int(min(good.values()) < 0.9 * wished.seeds)
 
 
