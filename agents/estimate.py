@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
 from evenhand.agents.recipe import Recipe, load_recipe
@@ -12,6 +13,7 @@ from evenhand.tools.attributes import attributes
 from evenhand.tools.calls import find_price
 from evenhand.tools.datasets import datasets, load_samples
 from evenhand.tools.providers import ModelSettings, check_model, model_host
+from evenhand.tools.providers.openai import is_loopback
 from evenhand.tools.statistics.power import least_effect
 
 CONTROLS = ("repeat", "placebo")
@@ -189,7 +191,13 @@ def _seconds(plan: Plan, calls: dict[Role, int]) -> float | None:
 def _hosts(plan: Plan) -> tuple[str, ...]:
     models = [model for model in plan.roles.values() if model.model != "rules"]
     hosts = {model_host(model.model, model_settings(model)) for model in models}
-    return tuple(sorted(host for host in hosts if host))
+    return tuple(sorted(host for host in hosts | {_graph_host(plan.graph)} if host))
+
+
+def _graph_host(address: str) -> str | None:
+    """Return the host that questions and answers are sent to, to be kept; None: this machine."""
+    host = urlsplit(address).hostname
+    return None if host is None or is_loopback(host) else host
 
 
 def least_effect_sentence(n: int) -> str:

@@ -28,8 +28,9 @@ from evenhand.agents.state import AuditContext, AuditState
 from evenhand.graph_store.errors import RunStopped, UserError
 from evenhand.graph_store.records import Judgement, Variant, child_id, content_hash
 from evenhand.graph_store.redact import redact
+from evenhand.graph_store.rows import Batch
 from evenhand.graph_store.run_directory import Event, Manifest, RunDirectory, StageName
-from evenhand.graph_store.store import GraphStore, open_store
+from evenhand.graph_store.store import GraphStore, check_address, open_store
 from evenhand.graph_store.sync import sync
 from evenhand.tools.cache import AnswerCache
 from evenhand.tools.calls import Budget, Caller, probe
@@ -218,6 +219,7 @@ async def start_run(plan: Plan, runs_dir: Path) -> RunDirectory:
         UserError: Anything in the plan is wrong or out of reach; nothing was written.
     """
     plan = check_plan(plan)
+    await asyncio.to_thread(_reach_graph, plan.graph, runs_dir)
     await _reach_models(plan)
     _, dataset_hash = await asyncio.to_thread(
         load_samples, plan.dataset, plan.path, plan.n, plan.seed
@@ -235,6 +237,14 @@ async def start_run(plan: Plan, runs_dir: Path) -> RunDirectory:
         dataset_hash=dataset_hash,
     )
     return RunDirectory.create(runs_dir / run_id, manifest)
+
+
+def _reach_graph(address: str, workspace: Path) -> None:
+    """Try a graph on a server: out of reach now it is a mistake, later it is only a warning."""
+    if check_address(address, workspace) is None:
+        with open_store(address, workspace) as store:
+            # Nothing is written, but the rights to write are checked.
+            store.write_batch(Batch())
 
 
 async def _reach_models(plan: Plan) -> None:

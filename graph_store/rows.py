@@ -1,7 +1,7 @@
 """The shapes that go into a graph store and come out of it: scalars only, frozen.
 
 A node is its row: the fields of the dataclass, `run` and `id` first, are the properties of the
-node, in every store. A field that is None is not stored.
+node, in every store, and `name` is what a person reads on it. A field that is None is not stored.
 """
 
 import hashlib
@@ -33,6 +33,11 @@ class RunRow:
     synced: str | None = None
     """How far sync.py came, in its own words; no part of the checksum."""
 
+    @property
+    def name(self) -> str:
+        """What a person sees on the node."""
+        return self.id
+
 
 @dataclass(frozen=True, slots=True)
 class SampleRow:
@@ -49,6 +54,11 @@ class SampleRow:
     reference: str | None = None
     split: str | None = None
     reason: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What a person sees on the node: "demo 4"."""
+        return f"{self.dataset or ''} {_text(self.position)}".strip() or self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +78,11 @@ class VariantRow:
     text: str | None = None
     made_by: str | None = None
     reason: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What a person sees on the node: "age", "base"."""
+        return self.group or self.arm or self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +107,11 @@ class AnswerRow:
     prompt_hash: str | None = None
     error: str | None = None
 
+    @property
+    def name(self) -> str:
+        """What a person sees on the node: "multi_hop", "no_hop, repeat 1"."""
+        return (self.arm or self.id) + (f", repeat {self.repeat}" if self.repeat else "")
+
 
 @dataclass(frozen=True, slots=True)
 class JudgementRow:
@@ -112,6 +132,13 @@ class JudgementRow:
     reason_code: str | None = None
     flags: str | None = None
     """Joined by ", "."""
+
+    @property
+    def name(self) -> str:
+        """What a person sees on the node: "age 0.25", "paired_change 1", "isolation accepted"."""
+        about = self.rubric if self.dimension in (None, "any") else self.dimension
+        said = self.status if self.value is None else self.value
+        return f"{about or ''} {_text(said)}".strip() or self.id
 
 
 NodeRow = RunRow | SampleRow | VariantRow | AnswerRow | JudgementRow
@@ -207,6 +234,17 @@ class EntityRow:
 
 
 @dataclass(frozen=True, slots=True)
+class EntityName:
+    """An entity as its texts write it."""
+
+    key: str
+    name: str
+    """The words of its first triple, by the triples' keys."""
+    degree: int
+    """Triples that have it; one that has it twice counts once."""
+
+
+@dataclass(frozen=True, slots=True)
 class Neighbourhood:
     """Entities within some steps of one, and the triples that lead there, nearest first."""
 
@@ -248,6 +286,77 @@ class ChangedAnswer:
     status: str | None
     text: str | None
     verdicts: tuple[JudgementRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TripleContrast:
+    """How often a triple is stated when one attribute alone is changed, and when it is not.
+
+    A pair is an answer to the changed variant and the answer to `base` asked the same way. Those
+    of `pairs` that none of the three counts holds state it on neither side.
+    """
+
+    subject_key: str
+    type: str
+    """The relationship type of its predicate."""
+    object_key: str
+    hop: int
+    only_variant: int
+    """Pairs whose changed side alone states it."""
+    only_base: int
+    """Pairs whose unchanged side alone states it."""
+    both: int
+    pairs: int
+    """All pairs, the same in each row."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedCase:
+    """A pair in which one attribute alone was changed, and a verdict that the answer changed."""
+
+    run: str
+    sample_id: str
+    variant_id: str
+    before: str | None
+    """None: the source did not state the attribute; it was added."""
+    after: str
+    arm: str | None
+    """The arm as asked, of both answers."""
+    base_answer_id: str
+    base_text: str | None
+    answer_id: str
+    text: str | None
+    judgement_id: str
+    judge: str | None
+    reason: str | None
+    """What changed: "first diagnosis: malaria -> influenza"."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSide:
+    """What one run has of an asking."""
+
+    run: str
+    answer_id: str | None
+    """None, like all that follows: this run did not ask it (yet)."""
+    model: str | None
+    status: str | None
+    text: str | None
+    verdicts: tuple[JudgementRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """One asking, the same text in the same way, and what each of some runs has of it."""
+
+    sample_id: str
+    variant_id: str
+    group: str | None
+    """The changed attributes, as in VariantRow."""
+    arm: str | None
+    repeat: int | None
+    sides: tuple[RunSide, ...]
+    """A side a run, in the order of the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,10 +404,12 @@ class Export(TypedDict):
 def properties(row: NodeRow) -> dict[str, Scalar]:
     """Return the properties that a store keeps besides run and id: no None, text in NFC.
 
+    `name` is among them, derived: Neo4j Browser shows it on the node without being told.
+
     Raises:
         ValueError: A number that is not finite or does not fit 64 bits.
     """
-    found: dict[str, Scalar] = {}
+    found: dict[str, Scalar] = {"name": clean_text(row.name)}
     for name in _property_names(type(row)):
         value: Scalar | None = getattr(row, name)
         if value is not None:
@@ -307,7 +418,7 @@ def properties(row: NodeRow) -> dict[str, Scalar]:
 
 
 def from_properties(kind: type[Row], run: str, id: str, found: Mapping[str, Any]) -> Row:
-    """Return the row of a node; what a newer version stored beside it is left out."""
+    """Return the row of a node; what is derived, or of a newer version, is left out."""
     known = {name: found.get(name) for name in _property_names(kind)}
     return kind(run=run, id=id, **known)
 
@@ -349,6 +460,13 @@ def checksum(items: Iterable[ExportedNode | ExportedRelationship]) -> str:
 def _key(*parts: str) -> str:
     # 128 bits: at a billion relationships a collision is still out of reach, unlike with 32.
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:32]
+
+
+def _text(value: Scalar | None) -> str:
+    """Return a value as a person writes it: 0.25, 1 (not 1.0)."""
+    if value is None:
+        return ""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _property_names(kind: type[NodeRow]) -> tuple[str, ...]:

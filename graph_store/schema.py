@@ -31,6 +31,15 @@ LinkType = Literal[
 LABELS: tuple[Label, ...] = get_args(Label)
 LINK_TYPES: tuple[LinkType, ...] = get_args(LinkType)
 
+KNOWN_BY: dict[Label, tuple[str, ...]] = {
+    label: ("id",) if label == "Entity" else ("run", "id") for label in LABELS
+}
+"""The properties that a node is merged by: a uniqueness constraint each, which is an index too."""
+FOUND_BY: tuple[tuple[Label, str], ...] = (("Sample", "id"), ("Variant", "id"), ("Answer", "id"))
+"""Further indexes: a record of any run, by its id."""
+SCHEMA_LABEL = "EvenhandSchema"
+"""The one node in Neo4j that says which schema the graph has; no part of the graph."""
+
 GATE_RUBRIC = "validity"
 """Rubric of the gate's verdicts on a Variant."""
 RELATED_TO = "RELATED_TO"

@@ -19,6 +19,8 @@ SETTINGS = (
     "PRAGMA foreign_keys = ON",
     # A committed batch survives a power failure as well as a kill.
     "PRAGMA synchronous = FULL",
+    # Pages (40 MB): with SQLite's own 1,000 nearly every batch would be copied and synced twice.
+    "PRAGMA wal_autocheckpoint = 10000",
     "PRAGMA cache_size = -65536",
 )
 READ_JOURNAL_MODE = "PRAGMA journal_mode"
@@ -184,6 +186,147 @@ VARIANTS_CHANGING_ONLY = """
         json_extract(answer.properties, '$.arm'), json_extract(answer.properties, '$.repeat'),
         answer.id
     LIMIT :limit OFFSET :offset
+"""
+
+# The variants that change one attribute and no other, and that the gate did not reject.
+_CHANGING_ONLY = """
+    change.type = 'PERTURBS' AND change.attribute = :attribute
+    AND NOT EXISTS (
+        SELECT 1 FROM link other
+        WHERE other.start_node = change.start_node AND other.type = 'PERTURBS'
+            AND other.number <> change.number
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM link checks JOIN node verdict ON verdict.number = checks.start_node
+        WHERE checks.end_node = change.start_node AND checks.type = 'JUDGES'
+            AND json_extract(verdict.properties, '$.rubric') = 'validity'
+            AND json_extract(verdict.properties, '$.value') = 'rejected'
+    )
+"""
+_SCORED = """
+    json_extract({answer}.properties, '$.status') = 'ok'
+    AND json_extract({answer}.properties, '$.repeat') = 0
+    AND EXISTS (
+        SELECT 1 FROM triple WHERE triple.source_id = {answer}.id AND triple.run = {answer}.run
+    )
+"""
+GROUP_DIFFERENCE = f"""
+    WITH pair (id, base_id) AS MATERIALIZED (
+        SELECT answer.id, base_answer.id
+        FROM link change
+        JOIN link asked ON asked.end_node = change.start_node AND asked.type = 'ANSWERS'
+        JOIN node answer ON answer.number = asked.start_node
+        JOIN link made ON made.end_node = change.end_node AND made.type = 'VARIANT_OF'
+        JOIN node base ON base.number = made.start_node
+            AND json_extract(base.properties, '$.arm') = 'base'
+        JOIN link asked_base ON asked_base.end_node = base.number AND asked_base.type = 'ANSWERS'
+        JOIN node base_answer ON base_answer.number = asked_base.start_node
+            AND json_extract(base_answer.properties, '$.arm')
+                = json_extract(answer.properties, '$.arm')
+        WHERE change.run = :run AND {_CHANGING_ONLY}
+            AND {_SCORED.format(answer="answer")} AND {_SCORED.format(answer="base_answer")}
+    ),
+    stated (pair, side, subject_node, type, object_node, hop) AS (
+        SELECT DISTINCT pair.id, 'variant', subject_node, type, object_node, hop
+        FROM pair CROSS JOIN triple ON triple.source_id = pair.id AND triple.run = :run
+        WHERE :hop IS NULL OR hop = :hop
+        UNION
+        SELECT DISTINCT pair.id, 'base', subject_node, type, object_node, hop
+        FROM pair CROSS JOIN triple ON triple.source_id = pair.base_id AND triple.run = :run
+        WHERE :hop IS NULL OR hop = :hop
+    ),
+    sides (subject_node, type, object_node, hop, n, side) AS (
+        SELECT subject_node, type, object_node, hop, count(*), min(side)
+        FROM stated GROUP BY pair, subject_node, type, object_node, hop
+    ),
+    contrast AS (
+        SELECT subject_node, type, object_node, hop,
+            sum(n = 1 AND side = 'variant') AS only_variant,
+            sum(n = 1 AND side = 'base') AS only_base,
+            sum(n = 2) AS both
+        FROM sides GROUP BY subject_node, type, object_node, hop
+    )
+    SELECT subject.id, contrast.type, object.id, contrast.hop, only_variant, only_base, both,
+        (SELECT count(*) FROM pair)
+    FROM contrast
+    JOIN node subject ON subject.number = contrast.subject_node
+    JOIN node object ON object.number = contrast.object_node
+    WHERE only_variant + only_base > 0
+    ORDER BY abs(only_variant - only_base) DESC, only_variant + only_base DESC,
+        contrast.hop, subject.id, contrast.type, object.id
+    LIMIT :limit OFFSET :offset
+"""
+# CROSS JOIN is SQLite's way to say "in this order": without statistics it starts elsewhere, and a
+# thousand samples take ten seconds.
+CHANGED_CASES = f"""
+    SELECT change.run, sample.id, variant.id, change.before, change.after,
+        json_extract(answer.properties, '$.arm'),
+        base.id, json_extract(base.properties, '$.text'),
+        answer.id, json_extract(answer.properties, '$.text'),
+        verdict.id, json_extract(verdict.properties, '$.judge'),
+        json_extract(verdict.properties, '$.reason')
+    FROM link change
+    JOIN node sample ON sample.number = change.end_node
+    JOIN node variant ON variant.number = change.start_node
+    CROSS JOIN link asked ON asked.end_node = variant.number AND asked.type = 'ANSWERS'
+    CROSS JOIN node answer ON answer.number = asked.start_node
+    CROSS JOIN link judged ON judged.end_node = answer.number AND judged.type = 'JUDGES'
+    CROSS JOIN node verdict ON verdict.number = judged.start_node
+    JOIN link compared ON compared.start_node = verdict.number AND compared.type = 'COMPARES_WITH'
+    JOIN node base ON base.number = compared.end_node
+    WHERE (:run IS NULL OR change.run = :run) AND {_CHANGING_ONLY}
+        AND json_extract(verdict.properties, '$.rubric') = 'paired_change'
+        AND json_extract(verdict.properties, '$.value') = 1
+    ORDER BY change.run, coalesce(json_extract(sample.properties, '$.position'), -1), sample.id,
+        coalesce(json_extract(variant.properties, '$.position'), -1), variant.id,
+        coalesce(json_extract(answer.properties, '$.arm'), ''), answer.id, verdict.id
+    LIMIT :limit OFFSET :offset
+"""
+# Several askings of one kind in a run (another target in the same run) would be one row here: the
+# workflow makes none, as a run has one target.
+_ASKINGS = """
+    FROM node answer
+    JOIN link asked ON asked.start_node = answer.number AND asked.type = 'ANSWERS'
+    JOIN node variant ON variant.number = asked.end_node
+    JOIN link made ON made.start_node = variant.number AND made.type = 'VARIANT_OF'
+    JOIN node sample ON sample.number = made.end_node
+    WHERE answer.label = 'Answer' AND answer.run IN (SELECT value FROM json_each(:runs))
+"""
+ASKINGS_OF_RUNS = f"""
+    SELECT sample.id, variant.id, max(json_extract(variant.properties, '$.group')),
+        json_extract(answer.properties, '$.arm') AS arm,
+        json_extract(answer.properties, '$.repeat') AS repeat
+    {_ASKINGS}
+    GROUP BY sample.id, variant.id, arm, repeat
+    ORDER BY max(coalesce(json_extract(sample.properties, '$.position'), -1)), sample.id,
+        max(coalesce(json_extract(variant.properties, '$.position'), -1)), variant.id,
+        coalesce(arm, ''), coalesce(repeat, -1)
+    LIMIT :limit OFFSET :offset
+"""
+ANSWERS_TO_VARIANT = """
+    SELECT answer.run, answer.id, answer.properties
+    FROM node variant
+    JOIN link asked ON asked.end_node = variant.number AND asked.type = 'ANSWERS'
+    JOIN node answer ON answer.number = asked.start_node
+    WHERE variant.id = :variant AND variant.label = 'Variant'
+        AND variant.run IN (SELECT value FROM json_each(:runs))
+        AND json_extract(answer.properties, '$.arm') IS :arm
+        AND json_extract(answer.properties, '$.repeat') IS :repeat
+    ORDER BY answer.run, answer.id DESC
+"""
+
+# With min() alone beside it, SQLite takes `name` from the row that has the smallest key.
+ENTITY_NAMES = """
+    WITH stated (entity, key, name) AS (
+        SELECT subject_node, key, subject FROM triple WHERE (:run IS NULL OR run = :run)
+        UNION ALL
+        SELECT object_node, key, object FROM triple
+        WHERE object_node <> subject_node AND (:run IS NULL OR run = :run)
+    )
+    SELECT node.id, named.name, named.degree
+    FROM (SELECT entity, name, min(key), count(*) AS degree FROM stated GROUP BY entity) named
+    JOIN node ON node.number = named.entity
+    ORDER BY named.degree DESC, node.id LIMIT :limit OFFSET :offset
 """
 
 RUNS = """

@@ -6,7 +6,7 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +18,8 @@ from evenhand.graph_store.rows import (
     AnswerRow,
     Batch,
     ChangedAnswer,
+    ChangedCase,
+    EntityName,
     EntityRow,
     Export,
     ExportedNode,
@@ -28,7 +30,10 @@ from evenhand.graph_store.rows import (
     Link,
     Neighbourhood,
     RunRow,
+    RunSide,
     SampleRow,
+    SideBySide,
+    TripleContrast,
     TripleRow,
     VariantRow,
     checksum,
@@ -247,6 +252,70 @@ class SqliteStore:
         """Read a text's triples by hop, then in the order of the text."""
         asked = {"source": source_id, "run": run, "limit": limit, "offset": offset}
         return [TripleRow(*row) for row in self._read(sql.TRIPLES_OF_SOURCE, asked)]
+
+    def group_difference(
+        self,
+        attribute: str,
+        *,
+        run: str,
+        hop: int | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[TripleContrast]:
+        """Pair the answers, and count for each triple the pairs that differ in it."""
+        asked = {
+            "attribute": attribute,
+            "run": run,
+            "hop": hop,
+            "limit": limit,
+            "offset": offset,
+        }
+        return [TripleContrast(*row) for row in self._read(sql.GROUP_DIFFERENCE, asked)]
+
+    def changed_cases(
+        self, attribute: str, *, run: str | None = None, limit: int = 100, offset: int = 0
+    ) -> list[ChangedCase]:
+        """Find the verdicts of a change on variants with this one change."""
+        asked = {"attribute": attribute, "run": run, "limit": limit, "offset": offset}
+        return [ChangedCase(*row) for row in self._read(sql.CHANGED_CASES, asked)]
+
+    def side_by_side(
+        self, runs: Sequence[str], *, limit: int = 100, offset: int = 0
+    ) -> list[SideBySide]:
+        """Page through the askings of all the runs, then read each run's side of them."""
+        of_runs = {"runs": json.dumps(list(runs))}
+        with self._transaction(sql.BEGIN_READ):
+            page = self._read(sql.ASKINGS_OF_RUNS, {**of_runs, "limit": limit, "offset": offset})
+            return [self._asking(*row, runs=runs) for row in page]
+
+    def _asking(
+        self,
+        sample: str,
+        variant: str,
+        group: str | None,
+        arm: str | None,
+        repeat: int | None,
+        *,
+        runs: Sequence[str],
+    ) -> SideBySide:
+        asked = {"runs": json.dumps(list(runs)), "variant": variant, "arm": arm, "repeat": repeat}
+        rows = self._read(sql.ANSWERS_TO_VARIANT, asked)
+        answers = {run: from_properties(AnswerRow, run, id, json.loads(f)) for run, id, f in rows}
+        sides = tuple(self._side(run, answers.get(run)) for run in runs)
+        return SideBySide(sample, variant, group, arm, repeat, sides)
+
+    def _side(self, run: str, answer: AnswerRow | None) -> RunSide:
+        if answer is None:
+            return RunSide(run, None, None, None, None, ())
+        verdicts = tuple(self._judgements(answer.id, run))
+        return RunSide(run, answer.id, answer.model, answer.status, answer.text, verdicts)
+
+    def entity_names(
+        self, run: str | None = None, *, limit: int = 1_000, offset: int = 0
+    ) -> list[EntityName]:
+        """Read the entities that triples use, those with most triples first."""
+        asked = {"run": run, "limit": limit, "offset": offset}
+        return [EntityName(*row) for row in self._read(sql.ENTITY_NAMES, asked)]
 
     def runs(self, *, limit: int = 1_000, offset: int = 0) -> list[RunRow]:
         """Read the runs, oldest first."""

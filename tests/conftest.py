@@ -1,8 +1,11 @@
 """What all tests share: the folder of public data, and the rule that in CI nothing may skip."""
 
 import os
+import shutil
+import socket
+import subprocess
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,10 @@ from evenhand.graph_store.records import (
 from evenhand.graph_store.run_directory import Call, Manifest, RunDirectory, StageName
 
 REPOSITORY = Path(__file__).parents[1]
+
+# No test may write into the graph of whoever runs it.
+for name in ("EVENHAND_NEO4J", "EVENHAND_GRAPH"):
+    os.environ.pop(name, None)
 
 # No deadline: the first example may wait for a heavy import, and the machine may be busy.
 settings.register_profile("evenhand", deadline=None)
@@ -67,6 +74,93 @@ def chromium() -> str:
     path = Path("/usr/bin/chromium")
     _need("Chromium (Debian package chromium)", path.exists())
     return str(path)
+
+
+class Neo4jServer:
+    """A real Neo4j on loopback, started by the shared folder's script; it keeps its data."""
+
+    def __init__(self, script: Path, folder: Path, password: str | None = None) -> None:
+        self.script = script
+        self.folder = folder
+        self.password = password
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.address = f"bolt://127.0.0.1:{self.port}"
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        words = [str(self.script), str(self.folder), str(self.port)]
+        words += [self.password] if self.password else []
+        self._process = subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == f"READY {self.address}\n"
+
+    def stop(self) -> None:
+        """End it in good order."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.communicate(timeout=60)
+
+    def kill(self) -> None:
+        """End it with SIGKILL."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate(timeout=60)
+
+
+StartNeo4j = Callable[..., Neo4jServer]
+"""start_neo4j(password=None): a server of one's own, started; ended with the session."""
+
+
+@pytest.fixture(scope="session")
+def start_neo4j(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartNeo4j]:
+    script = shared_folder() / "neo4j" / "start.sh"
+    _need("Neo4j (neo4j/start.sh in the folder of public data)", script.is_file())
+    _need(
+        "Java 17 or 21 (Debian package openjdk-17-jre-headless)", shutil.which("java") is not None
+    )
+    started: list[Neo4jServer] = []
+
+    def start(password: str | None = None) -> Neo4jServer:
+        server = Neo4jServer(script, tmp_path_factory.mktemp("neo4j"), password)
+        started.append(server)
+        server.start()
+        return server
+
+    yield start
+    for server in started:
+        server.kill()
+
+
+@pytest.fixture(scope="session")
+def neo4j_server(request: pytest.FixtureRequest) -> str:
+    """The address of a Neo4j for tests: EVENHAND_TEST_NEO4J (it is emptied), else a new one."""
+    named = os.environ.get("EVENHAND_TEST_NEO4J")
+    if named:
+        return named
+    server: Neo4jServer = request.getfixturevalue("start_neo4j")()
+    return server.address
+
+
+@pytest.fixture
+def neo4j_address(neo4j_server: str) -> str:
+    """The address of an empty graph on it."""
+    empty_neo4j(neo4j_server)
+    return neo4j_server
+
+
+def empty_neo4j(address: str) -> None:
+    """Delete all data; constraints, indexes and the schema's mark stay."""
+    from neo4j import GraphDatabase
+
+    password = os.environ.get("NEO4J_PASSWORD")
+    auth = (os.environ.get("NEO4J_USERNAME") or "neo4j", password) if password else None
+    with GraphDatabase.driver(address, auth=auth) as driver:
+        driver.execute_query("MATCH (n) WHERE NOT n:EvenhandSchema DETACH DELETE n")
 
 
 MakeRun = Callable[..., RunDirectory]

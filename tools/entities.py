@@ -2,7 +2,7 @@
 
 Only what is written the same way, or stands in the small table entities.csv, becomes one node.
 Likeness merges nothing: hypotension is not hypertension, the left knee not the right one. What
-embeddings find near is a suggestion for a person (tools/vector_index.py).
+embeddings find near is a suggestion for a person (tools/entity_links.py).
 """
 
 import csv

@@ -16,6 +16,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "runs": ("evenhand.ui.commands.runs", "List the runs with their state."),
     "show": ("evenhand.ui.commands.show", "Show a run's measurements, or one record's lineage."),
     "report": ("evenhand.ui.commands.report", "Write a run's report again and say where it is."),
+    "sync": ("evenhand.ui.commands.sync", "Complete the graph of a run from its directory."),
+    "graph": ("evenhand.ui.commands.graph", "Ask the knowledge graph, export it, drop a run."),
     "chat": ("evenhand.ui.commands.chat", "Open the workbench in the browser, on this machine."),
 }
 """Verb -> (module with a click command named `command`, help line)."""

@@ -49,6 +49,13 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
+def graph_option(command: Command) -> Command:
+    """Add --graph."""
+    return click.option(
+        "--graph", metavar="ADDRESS", help="sqlite, sqlite:PATH or bolt://HOST:7687."
+    )(command)
+
+
 def plan_options(command: Command) -> Command:
     """Add the flags that make up a plan."""
     for role in reversed(MODEL_ROLES):
@@ -84,7 +91,7 @@ _PLAN_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--max-calls", type=click.IntRange(1), help="Stop at so many calls."),
     click.option("--budget-usd", type=click.FloatRange(0, min_open=True), help="Stop at this."),
     click.option("--max-in-flight", type=click.IntRange(1), help="Calls at once, at most (16)."),
-    click.option("--graph", metavar="ADDRESS", help="Knowledge graph: sqlite, or an address."),
+    click.option("--graph", metavar="ADDRESS", help="Knowledge graph: sqlite, or bolt://HOST."),
 )
 
 

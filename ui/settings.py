@@ -11,9 +11,12 @@ max_tokens = 400
 
 The file is the one named by --config, else evenhand.toml in the working directory. In the
 environment the same names are EVENHAND_RUNS_DIR, EVENHAND_GRAPH, EVENHAND_ROLES__TARGET__MODEL.
-Keys of model providers are never settings: their own variables hold them.
+EVENHAND_NEO4J is the address of a Neo4j server that keeps the graph; EVENHAND_GRAPH goes before it.
+Keys of model providers and the user and password of Neo4j are never settings: their own variables
+hold them.
 """
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -31,6 +34,7 @@ from evenhand.agents.plan import DEFAULT_ROLES, Role, RoleModel
 from evenhand.graph_store.errors import UserError
 
 CONFIG_NAME = "evenhand.toml"
+NEO4J_VARIABLE = "EVENHAND_NEO4J"
 
 
 class RoleChoice(BaseModel):
@@ -55,7 +59,7 @@ class Settings(BaseSettings):
 
     runs_dir: Path = Path("evenhand-runs")
     graph: str = "sqlite"
-    """Where the knowledge graph is kept: "sqlite" (in runs_dir) or an address."""
+    """Where the knowledge graph is kept: "sqlite" (in runs_dir), "sqlite:PATH", a Neo4j server."""
     max_in_flight: int = Field(default=16, gt=0)
     max_calls: int | None = Field(default=None, gt=0)
     budget_usd: float | None = Field(default=None, gt=0)
@@ -71,7 +75,17 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Flags, then environment, then the file that `load_settings` names."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        return (
+            init_settings,
+            env_settings,
+            Neo4jSource(settings_cls),
+            TomlConfigSettingsSource(settings_cls),
+        )
+
+    @property
+    def names_graph(self) -> bool:
+        """Whether anybody said where the graph is kept."""
+        return "graph" in self.model_fields_set
 
     def role_models(self, **flags: RoleChoice) -> dict[Role, RoleModel]:
         """Return the model of each role: the default, changed by settings, changed by flags."""
@@ -81,6 +95,31 @@ class Settings(BaseSettings):
             )
             for role, default in DEFAULT_ROLES.items()
         }
+
+
+class Neo4jSource(PydanticBaseSettingsSource):
+    """The graph's address out of EVENHAND_NEO4J, the name that people know from elsewhere."""
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
+        """Return the address for `graph`; nothing for any other field."""
+        address = os.environ.get(NEO4J_VARIABLE, "").strip()
+        return (address or None if field_name == "graph" else None), field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        """Return what the variable says.
+
+        Raises:
+            UserError: It holds no address of a Neo4j server.
+        """
+        address, name, _ = self.get_field_value(None, "graph")
+        if address is None:
+            return {}
+        if not address.startswith(("bolt", "neo4j")) or "://" not in address:
+            raise UserError(
+                f"{NEO4J_VARIABLE} = {address!r} is no address of a Neo4j server; expected one "
+                "such as bolt://127.0.0.1:7687. For another store use EVENHAND_GRAPH or --graph."
+            )
+        return {name: address}
 
 
 def load_settings(config: str | None = None, **flags: Any) -> Settings:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from evenhand.agents.estimate import Estimate
 from evenhand.agents.jobs import StageProgress
 from evenhand.agents.plan import Plan, Role, RoleModel
+from evenhand.graph_store.redact import redact
 from evenhand.tools.wording import counted, short_arm, status
 
 STAGE_WORDS = {
@@ -119,7 +120,15 @@ def asked_facts(plan: Plan) -> list[Fact]:
         for role, model in roles
         if model.model != "rules"
     ]
-    return facts
+    return [*facts, Fact("Knowledge graph", graph_place(plan.graph), "graph")]
+
+
+def graph_place(address: str) -> str:
+    """Return where a graph is kept: "sqlite in the workspace", "Neo4j at bolt://127.0.0.1:7687"."""
+    if address == "sqlite":
+        return "sqlite in the workspace"
+    scheme, _, rest = address.partition(":")
+    return f"sqlite at {rest}" if scheme == "sqlite" else f"Neo4j at {redact(address)}"
 
 
 def cost_facts(plan: Plan, estimate: Estimate) -> list[Fact]:

@@ -140,9 +140,12 @@ _SPECIAL: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
     "must_not_have_positive": lambda wanted, got: not set(wanted) & {f[2] for f in got["triplets"]},
     "negated_any_of": _negated_any_of,
     "never": _never,
+    "max_seconds": lambda wanted, got: got["seconds"] <= wanted,
 }
 _ENDINGS: dict[str, Callable[[Any, Any], bool]] = {
     "_any_of": lambda value, wanted: _among(wanted, value),
+    "_mentions": lambda value, wanted: all(word in value for word in wanted),
+    "_must_not_contain": lambda value, wanted: not any(word in value for word in wanted),
     "_include": lambda value, wanted: set(wanted) <= set(value),
     "_min": lambda value, wanted: value >= wanted,
     "_matches": lambda value, wanted: re.fullmatch(wanted, value) is not None,

@@ -3,17 +3,26 @@
 An operation that is not here raises UnknownOp: a failure, never a skip.
 """
 
+import contextlib
 import math
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import neo4j
 import pytest
+from neo4j.exceptions import Neo4jError
 
 from evenhand.agents.judge import rubric_messages
 from evenhand.agents.rubrics import rubrics
+from evenhand.graph_store import cypher, neo4j_store
+from evenhand.graph_store.neo4j_connection import GraphUnavailable
 from evenhand.graph_store.records import Answer, Sample, Triple, child_id
+from evenhand.graph_store.rows import Batch
+from evenhand.graph_store.run_directory import Manifest, RunDirectory
 from evenhand.graph_store.schema import relation_type
 from evenhand.graph_store.store import GraphStore, open_store
 from evenhand.graph_store.sync import batch_of
@@ -49,13 +58,17 @@ def test_case(
     differences: Callable[[Given, Given], list[str]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     given = case["input"]
     if given["op"] not in OPS:
         raise UnknownOp(given["op"])
     monkeypatch.chdir(tmp_path)
-    got = OPS[given["op"]](given)
-    assert not differences(case["expected"], got)
+    for address in STORES.get(given["op"], ("",)):
+        if address == "neo4j":
+            address = request.getfixturevalue("neo4j_address")
+        got = OPS[given["op"]]({**given, "address": address})
+        assert not differences(case["expected"], got)
 
 
 def test_every_expected_failure_names_work_to_come(later: list[dict[str, Any]]) -> None:
@@ -190,7 +203,7 @@ def _triple(words: Iterable[str], position: int = 0) -> Triple:
 
 
 def relation_types(given: Given) -> Got:
-    with open_store("sqlite", Path()) as store:
+    with open_store(given["address"], Path()) as store:
         triples = [_triple(("a", raw, "b"), i) for i, raw in enumerate(given["raw"])]
         store.write_batch(batch_of(RUN, triples))
         stored = {row.predicate for row in store.triples_of(ANSWER_ID)}
@@ -201,33 +214,43 @@ def relation_types(given: Given) -> Got:
 
 
 class _Seen:
-    """What reaches SQLite while a store works: the statements, and the values apart from them."""
+    """What reaches a database while a store works: statements, and the values apart from them."""
 
     def __init__(self) -> None:
         self.statements: list[str] = []
         self.values: list[Any] = []
 
-    def store(self) -> GraphStore:
+    @contextlib.contextmanager
+    def store(self, address: str) -> Iterator[GraphStore]:
         seen = self
 
         class Connection(sqlite3.Connection):
             def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:
-                seen.statements.append(statement)
-                seen.values.append(values)
+                seen.add(statement, values)
                 return super().execute(statement, values)
 
             def executemany(self, statement: str, rows: Any, /) -> sqlite3.Cursor:
                 kept = list(rows)
-                seen.statements.append(statement)
-                seen.values += kept
+                seen.add(statement, *kept)
                 return super().executemany(statement, kept)
 
+        connect, run = sqlite3.connect, neo4j.ManagedTransaction.run
+
+        def run_and_see(tx: Any, statement: Any, values: Any = None) -> Any:
+            seen.add(statement, values)
+            return run(tx, statement, values)
+
         with pytest.MonkeyPatch.context() as patch:
-            connect = sqlite3.connect
             patch.setattr(
                 sqlite3, "connect", lambda *a, **named: connect(*a, **named, factory=Connection)
             )
-            return open_store("sqlite", Path())
+            patch.setattr(neo4j.ManagedTransaction, "run", run_and_see)
+            with open_store(address, Path()) as store:
+                yield store
+
+    def add(self, statement: str, *values: Any) -> None:
+        self.statements.append(statement)
+        self.values += values
 
     def in_statements(self, words: Iterable[str]) -> bool:
         return any(word in statement for word in words for statement in self.statements)
@@ -244,7 +267,7 @@ def store_triplet(given: Given) -> Got:
     seen = _Seen()
     subject, predicate, object_ = given["triplet"]
     risky = [word for word in given["triplet"] if not word.isalnum()]
-    with seen.store() as store:
+    with seen.store(given["address"]) as store:
         store.write_batch(batch_of(RUN, [_sample(i) for i in range(given["existing_nodes"])]))
         store.write_batch(batch_of(RUN, [_triple((subject, predicate, object_))]))
         row = store.triples_of(ANSWER_ID)[0]
@@ -260,9 +283,89 @@ def store_triplet(given: Given) -> Got:
     }
 
 
+def connect(given: Given) -> Got:
+    """A real refusal by the address, or the driver's own call with a scripted outcome."""
+    script = _Script(given.get("driver_script", ()))
+    run = RunDirectory.create(
+        Path("run"), Manifest(run=RUN, created="2026-01-01T00:00:00Z", plan={}, seed=0)
+    )
+    run.append("samples", [_sample(0)])
+    began = time.monotonic()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NEO4J_USERNAME", given.get("user", "neo4j"))
+        patch.setenv("NEO4J_PASSWORD", given.get("password", "pw-demo-0"))
+        if "uri" not in given or "driver_script" in given:
+            patch.setattr(neo4j.Driver, "get_server_info", script.server_info(given))
+            patch.setattr(neo4j.Session, "execute_read", lambda *_: None)
+        try:
+            open_store(given.get("uri", "bolt://127.0.0.1:9"), Path()).close()
+        except GraphUnavailable as error:
+            return {
+                "status": "error",
+                "reason": error.reason,
+                "attempts": script.attempts,
+                "seconds": time.monotonic() - began,
+                "message": str(error),
+                "before_first_write": True,
+                "results_saved_elsewhere": run.samples() == [_sample(0)],
+            }
+    queries = [value for value in vars(cypher).values() if isinstance(value, str)]
+    return {"status": "ok", "uses_feature": any("CALL (" in query for query in queries)}
+
+
+class _Script:
+    """Outcomes of a server's answers, one a call: an error's class and code, or "ok"."""
+
+    def __init__(self, outcomes: Iterable[str]) -> None:
+        self.outcomes = list(outcomes)
+        self.attempts = 0
+
+    def next(self) -> None:
+        """Raise as a server's answer would."""
+        outcome = self.outcomes[self.attempts] if self.attempts < len(self.outcomes) else "ok"
+        self.attempts += 1
+        if outcome != "ok":
+            _, _, code = outcome.partition(":")
+            raise Neo4jError._hydrate_neo4j(code=code, message="scripted")
+
+    def server_info(self, given: Given) -> Callable[[neo4j.Driver], Any]:
+        """Return a get_server_info that a scripted server answers."""
+
+        def ask(_: neo4j.Driver) -> Any:
+            self.next()
+            return SimpleNamespace(agent=f"Neo4j/{given['server_version']}")
+
+        return ask
+
+
+def write_graph(given: Given) -> Got:
+    """A real server; the script decides what the driver's transaction meets before it commits."""
+    script = _Script(given["driver_script"])
+    committed = 0
+
+    with open_store(given["address"], Path()) as store, pytest.MonkeyPatch.context() as patch:
+        store.write_batch(Batch())
+        turn = neo4j_store._write
+
+        def write(tx: neo4j.ManagedTransaction, statements: Any) -> None:
+            nonlocal committed
+            script.next()
+            turn(tx, statements)
+            committed += 1
+
+        patch.setattr(neo4j_store, "_write", write)
+        store.write_batch(batch_of(RUN, [_triple(("gout", "treated with", "colchicine"))]))
+        there = store.stats().triples
+    return {
+        "status": "written" if there == 1 else "error",
+        "attempts": script.attempts,
+        "committed_times": committed,
+    }
+
+
 def store_twice(given: Given) -> Got:
     triples = [_triple(words, i) for i, words in enumerate(given["triplets"])]
-    with open_store("sqlite", Path()) as store:
+    with open_store(given["address"], Path()) as store:
         for _ in range(2):
             store.write_batch(batch_of(given["run_id"], triples))
         stats = store.stats()
@@ -298,6 +401,14 @@ def judge(given: Given) -> Got:
     }
 
 
+STORES = {
+    "relation_type": ("sqlite", "neo4j"),
+    "store_triplet": ("sqlite", "neo4j"),
+    "store_twice": ("sqlite", "neo4j"),
+    "write_graph": ("neo4j",),
+}
+"""Operations on a graph, and the stores that they are tried on."""
+
 OPS: dict[str, Callable[[Given], Got]] = {
     "parse_judge": parse_judge,
     "aggregate": aggregate_,
@@ -309,6 +420,8 @@ OPS: dict[str, Callable[[Given], Got]] = {
     "relation_type": relation_types,
     "store_triplet": store_triplet,
     "store_twice": store_twice,
+    "connect": connect,
+    "write_graph": write_graph,
     "js": js,
     "adjust_p": adjust_p,
     "judge": judge,

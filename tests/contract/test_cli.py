@@ -13,7 +13,7 @@ from evenhand.ui.cli import VERBS, root, run
 
 BARE = "import sys; from evenhand.ui.cli import run; run(['--help'])"
 LOADED = f"{BARE}; print(sorted(sys.modules), file=sys.stderr)"
-PRINTS_RESULTS = ("plan", "audit", "resume", "runs", "show", "report")
+PRINTS_RESULTS = ("plan", "audit", "resume", "runs", "show", "report", "sync")
 
 
 def _python(code: str) -> subprocess.CompletedProcess[str]:
@@ -86,6 +86,22 @@ MISTAKES = {
     "no run": (["resume", "last"], "Start one with `evenhand audit`"),
     "no run to show": (["show", "kg-demo-0"], "Start one with `evenhand audit`"),
     "missing plan": (["plan", "drop age", "--given", "no.json"], "No file 'no.json'"),
+    "no run to sync": (["sync", "kg-demo-0"], "Start one with `evenhand audit`"),
+    "no graph": (["graph", "stats"], "No graph evenhand-runs/graph.sqlite"),
+    "no graph there": (
+        ["graph", "drop", "kg", "--yes", "--graph", "sqlite:no.db"],
+        "No graph no.db",
+    ),
+    "unknown graph": (["graph", "stats", "--graph", "http://127.0.0.1"], "http://127.0.0.1"),
+    "unknown query": (["graph", "query", "lineag", "x"], "expected one of: lineage"),
+    "too few words": (["graph", "query", "only", "x"], "graph query only SAMPLE ATTRIBUTE"),
+    "too many words": (["graph", "query", "changed", "a", "b"], "graph query changed ATTRIBUTE"),
+    "a needless option": (["graph", "query", "changed", "a", "--hops", "1"], "takes no --hops"),
+    "runs are named": (
+        ["graph", "query", "side-by-side", "a", "b", "--run", "a"],
+        "takes no --run",
+    ),
+    "unknown format": (["graph", "export", "--format", "csv"], "'graphml', 'json'"),
     "open to others": (["chat", "--host", "0.0.0.0"], "expected --auth USER"),  # noqa: S104
 }
 

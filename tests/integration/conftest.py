@@ -1,6 +1,6 @@
-"""A recorded run: every stage file but measurements, as an audit would write them."""
+"""Both graph stores, and a recorded run: every stage file but measurements."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,22 @@ from evenhand.graph_store.records import (
     sample_id,
 )
 from evenhand.graph_store.run_directory import Manifest, RunDirectory, StageName
+from evenhand.graph_store.store import GraphStore, open_store
+
+
+@pytest.fixture(params=["sqlite", "neo4j"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty graph, in each kind of store."""
+    if request.param == "neo4j":
+        return str(request.getfixturevalue("neo4j_address"))
+    return f"sqlite:{tmp_path / 'graph.sqlite'}"
+
+
+@pytest.fixture
+def store(address: str, tmp_path: Path) -> Iterator[GraphStore]:
+    with open_store(address, tmp_path) as opened:
+        yield opened
+
 
 SWAPS = {"age": ("28", "70"), "gender": ("male", "female"), "location": ("Leeds", "Johannesburg")}
 

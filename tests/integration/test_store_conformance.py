@@ -44,18 +44,6 @@ HARD_TEXTS = [
 ]
 
 
-@pytest.fixture(params=["sqlite"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of an empty graph."""
-    return f"{request.param}:{tmp_path / 'graph.sqlite'}"
-
-
-@pytest.fixture
-def store(address: str, tmp_path: Path) -> Iterator[GraphStore]:
-    with open_store(address, tmp_path) as opened:
-        yield opened
-
-
 def fact(subject: str, predicate: str, object_: str, **other: str | int) -> TripleRow:
     position = int(other.get("position", 0))
     return TripleRow(

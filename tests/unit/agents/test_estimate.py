@@ -53,6 +53,21 @@ def test_where_text_goes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
+    ("graph", "hosts"),
+    [
+        ("bolt://127.0.0.1:7687", ()),
+        ("neo4j://localhost", ()),
+        ("bolt://[::1]:7687", ()),
+        ("neo4j+s://graph.example.org:7687", ("graph.example.org",)),
+    ],
+)
+def test_a_graph_elsewhere_is_a_place_that_text_is_sent_to(
+    graph: str, hosts: tuple[str, ...]
+) -> None:
+    assert estimate(plan(graph=graph)).hosts == hosts
+
+
+@pytest.mark.parametrize(
     ("changes", "named", "expected"),
     [
         ({"recipe": "kgg"}, "kgg", "kg"),
@@ -67,7 +82,7 @@ def test_where_text_goes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"dataset": "trinds", "path": "no_such_file.csv"}, "no_such_file.csv", "file"),
         ({"target": "replay/no_such_file.jsonl"}, "no_such_file.jsonl", ""),
         ({"n": 10_000}, "10", "48"),
-        ({"graph": "bolt://127.0.0.1:7687"}, "bolt", "sqlite"),
+        ({"graph": "http://127.0.0.1:7687"}, "http", "bolt://HOST:PORT"),
     ],
 )
 def test_a_mistake_is_named_with_what_was_expected(

@@ -33,14 +33,35 @@ def test_fields_are_scalars_that_may_be_absent(kind: type[NodeRow]) -> None:
     for field in dataclasses.fields(kind):
         assert field.name in ("run", "id") or field.default is None
     row = kind(run="r", id="i")
-    assert properties(row) == {}
+    assert properties(row) == {"name": "i"}
 
 
 def test_properties_and_back() -> None:
     row = AnswerRow(run="r", id="i", status="ok", text="a", repeat=0, seconds=0.5)
     found = properties(row)
-    assert found == {"status": "ok", "text": "a", "repeat": 0, "seconds": 0.5}
+    assert found == {"name": "i", "status": "ok", "text": "a", "repeat": 0, "seconds": 0.5}
     assert from_properties(AnswerRow, "r", "i", found | {"of_a_newer_version": 1}) == row
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        (RunRow("r", "r", recipe="kg"), "r"),
+        (SampleRow("r", "i", dataset="demo", position=0), "demo 0"),
+        (VariantRow("r", "i", arm="isolated", group="age+gender"), "age+gender"),
+        (AnswerRow("r", "i", arm="no_hop", repeat=0), "no_hop"),
+        (AnswerRow("r", "i", arm="no_hop", repeat=2), "no_hop, repeat 2"),
+        (JudgementRow("r", "i", dimension="age", status="ok", value=0.25), "age 0.25"),
+        (
+            JudgementRow("r", "i", dimension="any", rubric="paired_change", value=1.0),
+            "paired_change 1",
+        ),
+        (JudgementRow("r", "i", dimension="isolation", value="accepted"), "isolation accepted"),
+        (JudgementRow("r", "i", dimension="age", status="unparsable"), "age unparsable"),
+    ],
+)
+def test_the_name_that_a_person_sees_on_a_node(row: NodeRow, name: str) -> None:
+    assert properties(row)["name"] == name
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), 2**63, -(2**63) - 1])

@@ -24,13 +24,23 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["bolt://localhost:7687", "neo4j://h", "neo4j+s://h", "bolt+ssc://h", "bolt://ann:s3cret@h"],
+    ["bolt://localhost:7687", "neo4j://h", "neo4j+s://h.example/", "bolt+ssc://[::1]:7687"],
 )
-def test_neo4j_comes_later_and_says_so(address: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"extra neo4j of a later version; expected 'sqlite'") as e:
-        open_store(address, tmp_path)
-    assert "s3cret" not in str(e.value)
+def test_a_server_is_named_without_being_asked(address: str, tmp_path: Path) -> None:
+    assert check_address(address, tmp_path) is None
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("address", ["bolt:", "bolt://", "neo4j://h:port", "neo4j://a b", "bolt:h"])
+def test_what_is_no_servers_address(address: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"no server's address; expected 'bolt://HOST:PORT'"):
+        check_address(address, tmp_path)
+
+
+def test_a_password_in_the_address_is_refused_and_not_shown(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="NEO4J_USERNAME and NEO4J_PASSWORD") as refused:
+        check_address("bolt://ann:s3cret@h", tmp_path)
+    assert "s3cret" not in str(refused.value)
 
 
 @pytest.mark.parametrize("address", ["", "sqlite:", "sqlite://x", "postgres://h", "graph.sqlite"])

@@ -81,3 +81,32 @@ def test_a_missing_file_is_an_error_only_where_it_was_named(
     assert load_settings().model_dump() == Settings().model_dump()
     with pytest.raises(UserError, match=r"No file 'no.toml'"):
         load_settings("no.toml")
+
+
+NEO4J = "bolt://127.0.0.1:7687"
+
+
+def test_one_variable_makes_neo4j_the_store_for_good(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (load_settings().graph, load_settings().names_graph) == ("sqlite", False)
+    config.write_text('graph = "neo4j://graph.example.org:7687"')
+    assert load_settings().graph == "neo4j://graph.example.org:7687"
+    monkeypatch.setenv("EVENHAND_NEO4J", f" {NEO4J} ")
+    assert (load_settings().graph, load_settings().names_graph) == (NEO4J, True)
+    monkeypatch.setenv("EVENHAND_GRAPH", "sqlite")
+    assert (load_settings().graph, load_settings().names_graph) == ("sqlite", True)
+    assert load_settings(graph="sqlite:other").graph == "sqlite:other"
+    monkeypatch.setenv("EVENHAND_NEO4J", "")
+    monkeypatch.delenv("EVENHAND_GRAPH")
+    assert load_settings().graph == "neo4j://graph.example.org:7687"
+
+
+@pytest.mark.parametrize("address", ["sqlite", "127.0.0.1:7687", "http://127.0.0.1:7474", "bolt:"])
+def test_a_variable_that_names_no_neo4j_server_is_a_mistake(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EVENHAND_NEO4J", address)
+    with pytest.raises(UserError, match=r"expected one such as bolt://127\.0"):
+        load_settings()

@@ -10,7 +10,7 @@ from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.run_directory import Manifest, RunDirectory
 from evenhand.ui.options import groups_list, names_list
 from evenhand.ui.results import find_run
-from evenhand.ui.words import STAGE_WORDS, attempts, cost, duration, rate
+from evenhand.ui.words import STAGE_WORDS, attempts, cost, duration, graph_place, rate
 
 
 def test_every_stage_has_words() -> None:
@@ -37,6 +37,19 @@ def test_durations(seconds: float | None, words: str) -> None:
 )
 def test_costs(usd: float | None, words: str) -> None:
     assert cost(usd) == words
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("sqlite", "sqlite in the workspace"),
+        ("sqlite:/data/graph.sqlite", "sqlite at /data/graph.sqlite"),
+        ("bolt://127.0.0.1:7687", "Neo4j at bolt://127.0.0.1:7687"),
+        ("neo4j+s://anna:very-secret@graph.example.org", "Neo4j at neo4j+s://[redacted]@graph"),
+    ],
+)
+def test_the_place_of_a_graph(address: str, words: str) -> None:
+    assert graph_place(address).startswith(words)
 
 
 def test_rates_and_progress() -> None:
