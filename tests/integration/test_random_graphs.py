@@ -252,4 +252,4 @@ def test_random_graphs_are_equal_in_both_stores(pair: tuple[GraphStore, GraphSto
     writes = {"write_batch", "drop_run", "close"}
     every = {name for name in vars(GraphStore) if not name.startswith("_")}
     assert asked == every - writes, "a named query is not compared"
-    assert answered > QUESTIONS * GRAPHS / 2
+    assert answered > QUESTIONS * GRAPHS / 3, "too many empty answers"
