@@ -118,6 +118,7 @@ def test_paths(tmp_path: Path) -> None:
 
 def test_offline_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import huggingface_hub as huggingface
+
     monkeypatch.setattr(huggingface.constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(huggingface.constants, "HF_HUB_CACHE", str(tmp_path))
     message = fails("trinds", "katielink/EquityMedQA")
