@@ -1,5 +1,6 @@
 """What all tests share: the folder of public data, and the rule that in CI nothing may skip."""
 
+import gzip
 import os
 import shutil
 import socket
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -161,6 +163,146 @@ def empty_neo4j(address: str) -> None:
     auth = (os.environ.get("NEO4J_USERNAME") or "neo4j", password) if password else None
     with GraphDatabase.driver(address, auth=auth) as driver:
         driver.execute_query("MATCH (n) WHERE NOT n:EvenhandSchema DETACH DELETE n")
+
+
+VisitFile = Callable[..., Path]
+"""visit_file(name, bad=False): a small made-up file (or folder) of that data set of visits."""
+
+KTAS_HEADER = (
+    "Group;Sex;Age;Patients number per hour;Arrival mode;Injury;Chief_complain;Mental;Pain;"
+    "NRS_pain;SBP;DBP;HR;RR;BT;Saturation;KTAS_RN;Diagnosis in ED;Disposition;KTAS_expert;"
+    "Error_group;Length of stay_min;KTAS duration_min;mistriage"
+)
+NHAMCS_HEADER = (
+    "AGE,SEX,RACERETH,ARREMS,SEEN72,EPISODE,INJURY,TEMPF,PULSE,RESPR,BPSYS,BPDIAS,POPCT,PAINSCALE,"
+    "IMMEDR,RFV1,RFV2,RFV3,WAITTIME,LOV,ADMITHOS,DIEDED,LEFTBTRI,LEFTATRI,NURSEPR,DIAG1,PRDIAG1,"
+    "PAYTYPER,YEAR"
+)
+TABLE_MAPPING = """
+language = "en"
+id = "visit"
+label = "level"
+levels = ["1", "2", "3"]
+direction = "higher_is_less_urgent"
+text = ["note"]
+[attributes.gender]
+column = "sex"
+[tabular]
+age = { column = "age", kind = "number" }
+"""
+
+
+@pytest.fixture
+def visit_file(tmp_path: Path) -> VisitFile:
+    """A factory of made-up files; with bad, the second row has a level that is none."""
+
+    def make(name: str, bad: bool = False) -> Path:
+        levels = ["2", "9" if bad else "3", "3", "2"]
+        return _VISIT_FILES[name](tmp_path, levels)
+
+    return make
+
+
+def _ktas_file(folder: Path, levels: Sequence[str]) -> Path:
+    path = folder / "data.csv"
+    rows = [
+        f"2;{place % 2 + 1};5{place};7;3;2;chest pain;1;1;#BOŞ!;1{place}0;80;9{place};18;36.;;"
+        f"{level};Angina;2;3;0 ;86;5,00;0 "
+        for place, level in enumerate(levels)
+    ]
+    path.write_bytes("\r\n".join([KTAS_HEADER, *rows, ""]).encode("cp1254"))
+    return path
+
+
+def _nhamcs_file(folder: Path, levels: Sequence[str]) -> Path:
+    path = folder / "ed2015.csv"
+    rows = [
+        f"4{place},{place % 2 + 1},1,2,2,1,0,981,90,18,120,998,97,-8,{level},10500,-9,-9,"
+        "10,60,0,0,0,0,1,7860-,0,1,2015"
+        for place, level in enumerate(levels)
+    ]
+    path.write_text("\n".join([NHAMCS_HEADER, *rows, ""]))
+    (folder / "value_labels.csv").write_text(
+        'variable,code,label\nRFV1,10500,"Chest pain and related symptoms (not..."\n'
+    )
+    return path
+
+
+def _mimic_folder(folder: Path, levels: Sequence[str]) -> Path:
+    """As documented: ED, hosp and Note modules, one letter a stay; nobody's data."""
+    root = folder / "mimic"
+    root.mkdir()
+    triage = ["subject_id,stay_id,temperature,heartrate,resprate,o2sat,sbp,dbp,pain,acuity,"]
+    triage[0] += "chiefcomplaint"
+    stays = ["subject_id,hadm_id,stay_id,intime,outtime,gender,race,arrival_transport,disposition"]
+    patients = ["subject_id,gender,anchor_age,anchor_year,anchor_year_group,dod"]
+    letters = ["note_id,subject_id,hadm_id,note_type,note_seq,charttime,storetime,text"]
+    for place, level in enumerate(levels):
+        sex = "FM"[place % 2]
+        triage.append(f"{place},3{place},98.1,80,18,97,120,80,uta,{level}.0,Chest pain")
+        stays.append(
+            f"{place},2{place},3{place},2150-01-01 10:00:00,2150-01-01 15:00:00,{sex},"
+            "BLACK/AFRICAN AMERICAN,AMBULANCE,ADMITTED"
+        )
+        patients.append(f"{place},{sex},4{place},2148,2014 - 2016,")
+        letters.append(
+            f'{place}-DS-1,{place},2{place},DS,1,2150-01-03,2150-01-03,"Name: ___\n'
+            "History of Present Illness:\nChest pain since noon. In the ED, ECG was normal.\n"
+            'Brief Hospital Course:\nStent placed.\n"'
+        )
+    for name, lines in (("triage", triage), ("edstays", stays), ("patients", patients)):
+        (root / f"{name}.csv").write_text("\n".join([*lines, ""]))
+    with gzip.open(root / "discharge.csv.gz", "wt", encoding="utf-8") as stream:
+        stream.write("\n".join([*letters, ""]))
+    return root
+
+
+def _table_file(folder: Path, levels: Sequence[str]) -> Path:
+    path = folder / "visits.csv"
+    rows = [
+        f"00{place},{'FM'[place % 2]},{30 + place},{level},fell"
+        for place, level in enumerate(levels)
+    ]
+    path.write_text("\n".join(["visit,sex,age,level,note", *rows, ""]))
+    (folder / "visits.toml").write_text(TABLE_MAPPING)
+    return path
+
+
+_VISIT_FILES: dict[str, Callable[[Path, Sequence[str]], Path]] = {
+    "ktas": _ktas_file,
+    "nhamcs": _nhamcs_file,
+    "mimic_iv_ed": _mimic_folder,
+    "table": _table_file,
+}
+
+
+MakeDecisions = Callable[..., Any]
+"""make_decisions(n, seed=0, first=0): made-up visits and levels that note and columns explain."""
+
+
+@pytest.fixture(scope="session")
+def make_decisions() -> MakeDecisions:
+    """A factory of training.mimic_rows.Decisions; `first` numbers the patients."""
+
+    def make(n: int, seed: int = 0, first: int = 0) -> Any:
+        from evenhand.training.mimic_rows import Decisions, mimic_rows
+
+        rng = np.random.default_rng(seed)
+        bleeds, pain = rng.random(n) < 0.5, rng.integers(0, 11, n)
+        gender = rng.choice(["female", "male"], n)
+        notes = [
+            f"{'Woman' if sex == 'female' else 'Man'} with {'bleeding' if bled else 'a cough'}."
+            for sex, bled in zip(gender, bleeds, strict=True)
+        ]
+        columns = [
+            {"pain": None if place % 7 == 0 else int(score), "gender": str(sex)}
+            for place, (score, sex) in enumerate(zip(pain, gender, strict=True))
+        ]
+        levels = 2 - bleeds.astype(np.int64) - (pain > 6)
+        patients = tuple(f"p{first + place}" for place in range(n))
+        return Decisions(mimic_rows(notes, columns), levels, patients)
+
+    return make
 
 
 MakeRun = Callable[..., RunDirectory]

@@ -17,6 +17,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "show": ("evenhand.ui.commands.show", "Show a run's measurements, or one record's lineage."),
     "report": ("evenhand.ui.commands.report", "Write a run's report again and say where it is."),
     "sync": ("evenhand.ui.commands.sync", "Complete the graph of a run from its directory."),
+    "data": ("evenhand.ui.commands.data", "Inspect, map and freeze a table of visits to audit."),
+    "finetune": ("evenhand.ui.commands.finetune", "Fit a mimic of who decided the visits."),
     "graph": ("evenhand.ui.commands.graph", "Ask the knowledge graph, export it, drop a run."),
     "chat": ("evenhand.ui.commands.chat", "Open the workbench in the browser, on this machine."),
 }

@@ -60,7 +60,7 @@ def _differences(expected: Mapping[str, Any], got: Mapping[str, Any]) -> list[st
     return [
         f"{key}: expected {wanted!r}, got {got!r}"
         for key, wanted in expected.items()
-        if key not in ("tol", "note") and not _holds(key, wanted, got, tolerance)
+        if key not in _SAYS_HOW and not _holds(key, wanted, got, tolerance)
     ]
 
 
@@ -83,6 +83,8 @@ def _equal(got: Any, wanted: Any, tolerance: float = 1e-9) -> bool:
         return got is wanted
     if isinstance(wanted, int | float) and isinstance(got, int | float):
         return math.isclose(got, wanted, rel_tol=0, abs_tol=tolerance)
+    if isinstance(wanted, Mapping) and isinstance(got, Mapping):
+        return all(k in got and _equal(got[k], value, tolerance) for k, value in wanted.items())
     if isinstance(wanted, Mapping) and isinstance(got, str):
         return _word_holds(got, wanted)
     if isinstance(wanted, list) and isinstance(got, Sequence) and not isinstance(got, str):
@@ -130,6 +132,9 @@ def _numbers_in(values: Sequence[Any]) -> list[float]:
     return [value for value in flat if isinstance(value, float)]
 
 
+_SAYS_HOW = ("tol", "note", "compare", "accept_without_dot")
+"""Not values to compare: texts are always compared exactly, dots included."""
+
 _SPECIAL: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
     "any_of": _any_of,
     "value_if_ok": _value_if_ok,
@@ -140,12 +145,17 @@ _SPECIAL: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
     "must_not_have_positive": lambda wanted, got: not set(wanted) & {f[2] for f in got["triplets"]},
     "negated_any_of": _negated_any_of,
     "never": _never,
+    "problems_include_why": lambda wanted, got: set(wanted) <= set(got["problems_why"]),
+    "must_not_contain": lambda wanted, got: not any(word in got["text"] for word in wanted),
+    "must_not": lambda wanted, got: any(got.get(k) != value for k, value in wanted.items()),
+    "must_not_se_below": lambda wanted, got: got["se"] >= wanted,
     "max_seconds": lambda wanted, got: got["seconds"] <= wanted,
 }
 _ENDINGS: dict[str, Callable[[Any, Any], bool]] = {
     "_any_of": lambda value, wanted: _among(wanted, value),
     "_mentions": lambda value, wanted: all(word in value for word in wanted),
     "_must_not_contain": lambda value, wanted: not any(word in value for word in wanted),
+    "_includes": lambda value, wanted: set(wanted) <= set(value),
     "_include": lambda value, wanted: set(wanted) <= set(value),
     "_min": lambda value, wanted: value >= wanted,
     "_matches": lambda value, wanted: re.fullmatch(wanted, value) is not None,

@@ -3,7 +3,9 @@
 An operation that is not here raises UnknownOp: a failure, never a skip.
 """
 
+import base64
 import contextlib
+import csv
 import math
 import sqlite3
 import time
@@ -13,12 +15,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import neo4j
+import numpy as np
 import pytest
 from neo4j.exceptions import Neo4jError
 
 from evenhand.agents.judge import rubric_messages
 from evenhand.agents.rubrics import rubrics
 from evenhand.graph_store import cypher, neo4j_store
+from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.neo4j_connection import GraphUnavailable
 from evenhand.graph_store.records import Answer, Sample, Triple, child_id
 from evenhand.graph_store.rows import Batch
@@ -27,11 +31,37 @@ from evenhand.graph_store.schema import relation_type
 from evenhand.graph_store.store import GraphStore, open_store
 from evenhand.graph_store.sync import batch_of
 from evenhand.tools.association import association_scores
+from evenhand.tools.code_values import read_codes
+from evenhand.tools.column_kinds import summarise_table, typed_cells
 from evenhand.tools.entities import canonical_key
 from evenhand.tools.facts import extract_facts
 from evenhand.tools.hops import answer_triples, parse_triplets
+from evenhand.tools.notes import rewrite_note
+from evenhand.tools.notes.edits import RewrittenNote
+from evenhand.tools.notes.few_shot import extract_rewrite
+from evenhand.tools.notes.gate import check_note
+from evenhand.tools.notes.lexicon import check_pairs, swap_all
+from evenhand.tools.pair_files import join_ids
+from evenhand.tools.statistics.bootstrap import (
+    bootstrap_difference,
+    bootstrap_groups,
+    bootstrap_items,
+)
+from evenhand.tools.statistics.clusters import clustered_proportion
 from evenhand.tools.statistics.divergence import js_divergence
+from evenhand.tools.statistics.estimate import Estimate
 from evenhand.tools.statistics.families import benjamini_hochberg, holm
+from evenhand.tools.statistics.group_rates import (
+    compare_groups,
+    equal_opportunity,
+    group_rates,
+    rate_gap,
+    ratio,
+)
+from evenhand.tools.statistics.odds_ratios import odds_ratio
+from evenhand.tools.table_files import read_rows, write_csv
+from evenhand.tools.triage.metrics import net_mean_disadvantage
+from evenhand.tools.triage.pairs import Direction, pairs_of, urgency
 from evenhand.tools.verdicts import (
     Criterion,
     PairRun,
@@ -42,6 +72,7 @@ from evenhand.tools.verdicts import (
     parse_score,
     rubric_score,
 )
+from evenhand.training.splits import shared_patients, split_by_patient
 
 Given = Mapping[str, Any]
 Got = dict[str, Any]
@@ -75,6 +106,85 @@ def test_every_expected_failure_names_work_to_come(later: list[dict[str, Any]]) 
     for entry in later:
         assert entry["what"]
         assert not set(entry["ops"]) & set(OPS), "an operation that is here is not to come"
+
+
+# A: counterfactual notes
+
+
+_SKIPPED = ("age_inconsistent_content", "explicit_gender_identity")
+
+
+def _note_status(note: RewrittenNote) -> str:
+    """The cases call a note that is left out for what it says "skipped"."""
+    if note.status == "sex_specific" or note.reason in _SKIPPED:
+        return "skipped"
+    if note.status == "unchanged":
+        return "already_target" if note.reason == "already_target" else "no_change"
+    return note.status
+
+
+def rewrite(given: Given) -> Got:
+    note = rewrite_note(
+        given["text"],
+        attribute=given["attribute"],
+        before=str(given["source_value"]),
+        after=str(given["target_value"]),
+        language=given.get("lang", "en"),
+        surname=given.get("patient_surname"),
+        new_name=given.get("new_name"),
+    )
+    return {
+        "status": _note_status(note),
+        "text": note.text,
+        "reason": note.reason,
+        "evidence": note.evidence,
+        "flags": note.flags,
+        "spans": [list(note.moved(*span)) for span in given.get("spans", [])],
+        "counted_as_pair": note.is_pair,
+        "counted_as_robust": note.is_pair,
+        "data_error": note.reason == "data_error",
+        "must_record": "spouse_policy" if note.spouse else "",
+    }
+
+
+def swap_all_(given: Given) -> Got:
+    once = swap_all(given["text"])
+    same = swap_all(once) == given["text"]
+    return {"text": once, "property": "swap_all(swap_all(x)) == x" if same else "not identity"}
+
+
+def lexicon_validate(given: Given) -> Got:
+    problems = check_pairs([(a, b) for a, b in given["pairs"]], given["known_words"])
+    return {
+        "status": "error" if problems else "ok",
+        "problems": [{"pair": list(each.pair), "why": each.why} for each in problems],
+        "problems_why": [why for each in problems for why in (each.why, f"{each.why}:{each.word}")],
+    }
+
+
+def extract_rewrite_(given: Given) -> Got:
+    text = extract_rewrite(given["original"], given["reply"])
+    return {"status": "refused" if text is None else "rewritten", "text": text}
+
+
+_GATE_WORDS = ("number_changed", "negation_changed", "other_change", "whitespace")
+
+
+def verify_rewrite(given: Given) -> Got:
+    verdict = check_note(
+        given["original"],
+        given["rewritten"],
+        given["attribute"],
+        given.get("source_value", "male"),
+        given.get("target_value", "female"),
+        given.get("lang", "en"),
+    )
+    other = verdict.reason_code in _GATE_WORDS
+    return {
+        "status": "accepted" if verdict.accepted else "rejected",
+        "reason": "non_target_edit" if other else verdict.reason_code,
+        "evidence": verdict.evidence,
+    }
 
 
 # B: replies of judges
@@ -379,11 +489,143 @@ def js(given: Given) -> Got:
     pairs = [given, *given.get("extra", [])]
     values = [float(js_divergence(pair["p"], pair["q"])) for pair in pairs]
     first, *others = [None if math.isnan(value) else value for value in values]
-    return {"divergence": first, "extra": others}
+    return {"divergence": first, "distance": math.sqrt(first or 0.0), "extra": others}
 
 
 def adjust_p(given: Given) -> Got:
-    return {"holm": holm(given["p"]), "bh": benjamini_hochberg(given["p"])}
+    tests = sum(p is not None for p in given["p"])
+    return {"holm": holm(given["p"]), "bh": benjamini_hochberg(given["p"]), "m": tests}
+
+
+# E: rates of groups, intervals, decisions on an ordered scale
+
+
+def odds_ratio_(given: Given) -> Got:
+    made = odds_ratio(given["table"])
+    limits = made.haldane_limits if made.correction else made.wald
+    return {"odds_ratio": made.value, "ci95": _limits(limits), "correction": made.correction}
+
+
+def _limits(limits: tuple[float, float] | None) -> list[float] | None:
+    return None if limits is None else list(limits)
+
+
+def _interval(estimate: Estimate) -> list[float] | None:
+    if estimate.low is None or estimate.high is None:
+        return None
+    return [estimate.low, estimate.high]
+
+
+def group_rate(given: Given) -> Got:
+    rates = group_rates({group: tuple(counts) for group, counts in given["groups"].items()})
+    return {
+        "rates": {group: rate.value for group, rate in rates.items()},
+        "ci95": {group: _interval(rate) for group, rate in rates.items()},
+        "reported_groups": list(rates),
+    }
+
+
+def bootstrap_diff(given: Given) -> Got:
+    made = bootstrap_difference(given["original"], given["counterfactual"], seed=given["seed"])
+    return {"mean_diff": made.value, "ci95": [made.low, made.high], "resampling_unit": made.unit}
+
+
+def clustered_se(given: Given) -> Got:
+    values = [value for cluster in given["clusters"] for value in cluster]
+    patients = [place for place, cluster in enumerate(given["clusters"]) for _ in cluster]
+    made = clustered_proportion(values, patients)
+    return {"mean": made.value, "n_rows": made.n, "n_clusters": made.n_clusters, "se": made.se}
+
+
+def max_dimension_gap(given: Given) -> Got:
+    scores = np.array(list(given["dims"].values()))
+
+    def greatest_mean(counts: Any) -> Any:
+        return (counts @ scores.T / counts.sum(axis=-1, keepdims=True)).max(axis=-1)
+
+    ones = np.ones(scores.shape[1], np.int64)
+    made = bootstrap_items(ones, greatest_mean, seed=given["seed"])
+    low, value, high = made.low or 0.0, made.value or 0.0, made.high or 0.0
+    around = low <= value <= high and low >= 0.8
+    invariant = (
+        "each replicate recomputes max over dimensions; ci_low <= value <= ci_high; ci_low >= 0.8"
+    )
+    return {"value": made.value, "invariant": invariant if around else "broken"}
+
+
+def bootstrap_by_group(given: Given) -> Got:
+    made = bootstrap_groups(
+        given["y"], given["group"], seed=given["seed"], resamples=given["n_boot"]
+    )
+    # Group c is all 1: a resample without it, counted as 0, would pull its lower limit down.
+    return {
+        "crash": False,
+        "missing_replicates_reported": any(one.n_missing for one in made.values()),
+        "missing_value": "nan_not_zero" if made["c"].low == 1 else "zero",
+    }
+
+
+def triage_gap(given: Given) -> Got:
+    scale = given["scale"]
+    (source, first), (target, second) = (
+        (name.split("_", 1)[1], given[name])
+        for side in ("original_", "counterfactual_")
+        for name in given
+        if name.startswith(side)
+    )
+    levels = [str(level) for level in range(scale["min"], scale["max"] + 1)]
+    places = [[level - scale["min"] for level in side] for side in (first, second)]
+    pairs = pairs_of(*places, levels=levels, source=source, target=target)
+    gap = float(net_mean_disadvantage(pairs.counts, np.zeros_like(pairs.counts)))
+    higher: Direction = "higher_is_less_urgent"
+    if scale["severe"] == "high":
+        higher = "higher_is_more_urgent"
+    words = urgency("up" if gap > 0 else "down", higher)
+    return {"mean_diff": gap, "direction": f"{target}_{words.replace(' ', '_')}"}
+
+
+def parity(given: Given) -> Got:
+    (group, rate), (reference, reference_rate) = given["p_favourable"].items()
+    made = rate_gap(group, rate, reference, reference_rate)
+    return {
+        "difference": made.difference,
+        "ratio": made.ratio.value,
+        "formula": made.formula,
+        "text_says": made.words,
+    }
+
+
+def ratio_(given: Given) -> Got:
+    made = ratio(given["num"], given["den"])
+    return {"value": made.value, "reason": made.reason_code}
+
+
+def join_pairs(given: Given) -> Got:
+    sides = (given["original_ids"], given["counterfactual_ids"])
+    try:
+        joined = join_ids(*sides)
+    except UserError as error:
+        ids = [one for one in sorted(set(sides[0])) if repr(one) in str(error)]
+        twice = "more than once" in str(error)
+        return {"status": "error", "reason": "duplicate_id" if twice else "no_pair", "ids": ids}
+    return {"status": "ok", "n_pairs": len(joined)}
+
+
+def compare_rates(given: Given) -> Got:
+    groups = {group: tuple(counts) for group, counts in given["groups"].items()}
+    made = compare_groups(groups, min_n=given["min_n"])
+    return {
+        "p_fisher": made.p_fisher,
+        "significant": made.significant,
+        "flags": made.flags,
+        "groups_in_report": list(made.rates),
+    }
+
+
+def equal_opportunity_(given: Given) -> Got:
+    made = equal_opportunity(given["y_true"], given["y_pred"])
+    rates = {group: rate.value for group, rate in made.rates.items()}
+    return {"tpr": rates, "gap": made.gap, "status": made.status}
 
 
 # G: what a judge is shown
@@ -401,6 +643,86 @@ def judge(given: Given) -> Got:
     }
 
 
+# F: data files
+
+
+def _loaded(content: bytes) -> Got:
+    path = Path("case.csv")
+    path.write_bytes(content)
+    try:
+        summary = summarise_table(path)
+        rows = list(read_rows(path, summary.format))
+    except UserError as error:
+        return {"status": "error", "user_visible": bool(str(error)), "n_rows": 0}
+    columns = {each.name: typed_cells(each, rows) for each in summary.columns}
+    return {
+        **columns,
+        "status": "ok",
+        "columns": list(columns),
+        "n_rows": len(rows),
+        "delimiter": summary.format.delimiter,
+        "encoding_reported": summary.format.encoding,
+        "flags": summary.flags,
+        "notes": [row.get("note") for row in rows],
+        "note_length": len(rows[0]["note"] or "") if "note" in columns else 0,
+        **{f"note_{number}": row.get("note") for number, row in enumerate(rows, start=1)},
+    }
+
+
+def load_csv(given: Given) -> Got:
+    if "content_base64" in given:
+        return _loaded(base64.b64decode(given["content_base64"]))
+    return _loaded(given["content"].encode())
+
+
+def load_csv_generated(given: Given) -> Got:
+    if "raw_bytes_repeat" in given:
+        piece, times = given["raw_bytes_repeat"]
+        return _loaded(bytes.fromhex(piece) * times)
+    lines = ["id,note", *(f"{row['id']},{_repeated(row)}" for row in given["rows"])]
+    return _loaded("\n".join([*lines, ""]).encode())
+
+
+def _repeated(row: Given) -> str:
+    piece, times = row["note_repeat"]
+    return str(piece) * int(times)
+
+
+def map_sex(given: Given) -> Got:
+    meanings = read_codes(
+        given["values"], codebook=given["codebook"], language=given.get("lang", "en")
+    )
+    return {
+        "mapped": meanings.mapped,
+        "reason": meanings.reason,
+        "never_default_to": [word for word in ("male", "female") if word not in meanings.mapped],
+    }
+
+
+def split(given: Given) -> Got:
+    patients = [patient for patient, _ in given["rows"]]
+    sides = split_by_patient(
+        patients, [""] * len(patients), seed=given["seed"], audit_share=given["test_share"]
+    )
+    halves = {
+        side: [p for p, s in zip(patients, sides, strict=True) if s == side] for side in sides
+    }
+    return {"patient_overlap": len(shared_patients(halves.values())), "unit": "patient"}
+
+
+def check_split(given: Given) -> Got:
+    overlap = shared_patients(given[name] for name in ("train", "val", "test"))
+    return {"status": "error" if overlap else "ok", "overlap": overlap}
+
+
+def export_csv(given: Given) -> Got:
+    path = Path("export.csv")
+    write_csv(path, given["rows"], list(given["rows"][0]))
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        row = next(csv.DictReader(stream))
+    return {"answer_cell_starts_with": row["answer"][:2], "gap_cell": row["gap"]}
+
+
 STORES = {
     "relation_type": ("sqlite", "neo4j"),
     "store_triplet": ("sqlite", "neo4j"),
@@ -410,6 +732,11 @@ STORES = {
 """Operations on a graph, and the stores that they are tried on."""
 
 OPS: dict[str, Callable[[Given], Got]] = {
+    "rewrite": rewrite,
+    "swap_all": swap_all_,
+    "lexicon_validate": lexicon_validate,
+    "extract_rewrite": extract_rewrite_,
+    "verify_rewrite": verify_rewrite,
     "parse_judge": parse_judge,
     "aggregate": aggregate_,
     "rubric": rubric,
@@ -424,5 +751,24 @@ OPS: dict[str, Callable[[Given], Got]] = {
     "write_graph": write_graph,
     "js": js,
     "adjust_p": adjust_p,
+    "odds_ratio": odds_ratio_,
+    "group_rate": group_rate,
+    "bootstrap_diff": bootstrap_diff,
+    "clustered_se": clustered_se,
+    "max_dimension_gap": max_dimension_gap,
+    "bootstrap_by_group": bootstrap_by_group,
+    "triage_gap": triage_gap,
+    "parity": parity,
+    "ratio": ratio_,
+    "join_pairs": join_pairs,
+    "compare_rates": compare_rates,
+    "equal_opportunity": equal_opportunity_,
     "judge": judge,
+    "load_csv": load_csv,
+    "load_jsonl": load_csv,
+    "load_csv_generated": load_csv_generated,
+    "map_sex": map_sex,
+    "split": split,
+    "check_split": check_split,
+    "export_csv": export_csv,
 }

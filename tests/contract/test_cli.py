@@ -13,7 +13,7 @@ from evenhand.ui.cli import VERBS, root, run
 
 BARE = "import sys; from evenhand.ui.cli import run; run(['--help'])"
 LOADED = f"{BARE}; print(sorted(sys.modules), file=sys.stderr)"
-PRINTS_RESULTS = ("plan", "audit", "resume", "runs", "show", "report", "sync")
+PRINTS_RESULTS = ("plan", "audit", "resume", "runs", "show", "report", "sync", "finetune")
 
 
 def _python(code: str) -> subprocess.CompletedProcess[str]:
@@ -69,6 +69,12 @@ MISTAKES = {
     "unknown data set": (["audit", "--yes", "--dataset", "demoo"], "expected one of: demo"),
     "unknown attribute": (["audit", "--yes", "--attributes", "aeg"], "expected one of: age"),
     "unknown provider": (["audit", "--yes", "--target", "plantd/fair"], "planted"),
+    "unknown mimic": (
+        ["finetune", "--out", "m", "--dataset", "demo_visits", "--mimic", "forest"],
+        "expected one of: random_forest",
+    ),
+    "nothing to fit to": (["finetune", "--out", "m"], "--dataset"),
+    "no visits": (["finetune", "--out", "m", "--dataset", "demo"], "not visits"),
     "unknown profile": (["audit", "--yes", "--target", "planted/nobody"], "expected one of"),
     "target by rules": (["audit", "--yes", "--target", "rules"], "The target cannot be 'rules'"),
     "no number": (["audit", "--yes", "--n", "many"], "expected 1 or more, or 'all'"),

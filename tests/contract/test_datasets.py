@@ -1,10 +1,12 @@
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from evenhand.graph_store.errors import UserError
 from evenhand.tools import datasets as folder
-from evenhand.tools.datasets import datasets, load_samples
+from evenhand.tools.datasets import datasets, load_samples, load_visits
 
 A_DATASET = '''
 from evenhand.graph_store.records import Sample, sample_id
@@ -28,9 +30,18 @@ def a_file(tmp_path: Path) -> str:
     return str(path)
 
 
+VisitFile = Callable[..., Path]
+
+
+def _path(name: str, a_file: str, visit_file: VisitFile) -> str | None:
+    if not datasets.get(name).needs_path:
+        return None
+    return str(visit_file(name)) if datasets.get(name).visits else a_file
+
+
 @pytest.mark.parametrize("name", datasets.names())
-def test_the_same_ids_twice(name: str, a_file: str) -> None:
-    path = a_file if datasets.get(name).needs_path else None
+def test_the_same_ids_twice(name: str, a_file: str, visit_file: VisitFile) -> None:
+    path = _path(name, a_file, visit_file)
     first, digest = load_samples(name, path, None, 0)
     second, same = load_samples(name, path, None, 0)
     assert first == second
@@ -42,15 +53,37 @@ def test_the_same_ids_twice(name: str, a_file: str) -> None:
 
 
 @pytest.mark.parametrize("name", datasets.names())
-def test_bad_rows_are_named_by_number(name: str, tmp_path: Path) -> None:
+def test_bad_rows_are_named_by_number(name: str, tmp_path: Path, visit_file: VisitFile) -> None:
     if not datasets.get(name).needs_path:
         with pytest.raises(UserError, match="own data"):
             load_samples(name, "rows.csv", None, 0)
+        return
+    if datasets.get(name).visits:
+        with pytest.raises(UserError, match="'9' in row 2"):
+            load_samples(name, str(visit_file(name, bad=True)), None, 0)
         return
     path = tmp_path / "bad.csv"
     path.write_text(ROWS + '" "\n' + "Is it a, b, c?\n")
     with pytest.raises(UserError, match=r"row 4 .*row 5"):
         load_samples(name, str(path), None, 0)
+
+
+@pytest.mark.parametrize("name", [n for n in datasets.names() if datasets.get(n).visits])
+def test_visits_say_how_they_were_chosen(name: str, a_file: str, visit_file: VisitFile) -> None:
+    path = _path(name, a_file, visit_file)
+    visits, digest = load_visits(name, path, None, 3)
+    again, same = load_visits(name, path, None, 4)
+    assert digest == same, "the hash is of the visits, not of their halves"
+    assert [each.id for each in visits.samples] == [each.id for each in again.samples]
+    assert visits.flow[0].code == "read"
+    assert visits.flow[-1].remaining == len(visits.samples)
+    for before, after in pairwise(visits.flow):
+        assert after.remaining == before.remaining - after.left_out
+    assert {each.split for each in visits.samples} == {"train", "audit"}
+    assert {each.label for each in visits.samples} <= set(visits.mapping.levels)
+    assert all(each.attributes["gender"] in ("female", "male") for each in visits.samples)
+    shown = {part.column for part in visits.mapping.tabular.values()} | set(visits.mapping.text)
+    assert not shown & set(visits.mapping.leaks)
 
 
 def test_a_dropped_file_is_picked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

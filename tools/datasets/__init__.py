@@ -16,6 +16,8 @@ import numpy as np
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import Sample
 from evenhand.graph_store.registry import Registry
+from evenhand.tools.visit_rows import VisitSource
+from evenhand.tools.visits import Visits, check_direction, drawn_visits, read_visits
 
 Read = Callable[[Path | None], Iterable[Sample]]
 
@@ -32,6 +34,10 @@ class Dataset:
     """Hugging Face id that may stand for the path."""
     hub_file: str | None = None
     """The file read of it, where the id alone names a data set of many files."""
+    visits: Callable[[Path | None], VisitSource] | None = None
+    """Where its items are visits with a decision: their rows and what the columns mean."""
+    takes_folder: bool = False
+    """Whether the path may be a folder."""
 
 
 datasets: Registry[Dataset] = Registry("data set", __name__)
@@ -48,6 +54,78 @@ def dataset(
         return read
 
     return register
+
+
+def visit_dataset(
+    *, title: str, needs_path: bool = True, takes_folder: bool = False
+) -> Callable[[Callable[[Path | None], VisitSource]], Callable[[Path | None], VisitSource]]:
+    """Register a function that returns a source of visits as a data set under its own name."""
+
+    def register(
+        source: Callable[[Path | None], VisitSource],
+    ) -> Callable[[Path | None], VisitSource]:
+        def read(path: Path | None) -> Iterable[Sample]:
+            return read_visits(source(path), seed=0).samples
+
+        name = source.__name__
+        found = Dataset(name, read, title, needs_path, visits=source, takes_folder=takes_folder)
+        datasets.add(name, found)
+        return source
+
+    return register
+
+
+def load_visits(
+    name: str,
+    path: str | None,
+    n: int | None,
+    seed: int,
+    *,
+    attribute: str | None = None,
+    decider: str | None = None,
+    published_list: bool = False,
+) -> tuple[Visits, str]:
+    """Read a data set of visits: filtered, drawn, split into halves, with the flow table.
+
+    Args:
+        name: A registered data set of visits.
+        path: Its file or folder; None where it brings its own data.
+        n: How many visits after the filters; None for all.
+        seed: Of the draw and of the split, >= 0.
+        attribute: Which attribute is compared; None for the mapping's first.
+        decider: Whose decisions; None for the mapping's own label.
+        published_list: Leave out by the paper's substring search, not by the own list.
+
+    Returns:
+        The visits, and the SHA-256 of all that pass the filters, whatever n and seed.
+
+    Raises:
+        UserError: Unknown name, no data set of visits, or a faulty file or mapping.
+    """
+    source = visit_source(name, path)
+    check_direction(source)
+    whole = read_visits(
+        source, seed=seed, attribute=attribute, decider=decider, published_list=published_list
+    )
+    lines = (each.model_dump_json(exclude={"split"}) for each in whole.samples)
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return whole if n is None else drawn_visits(whole, n, seed), digest
+
+
+def visit_source(name: str, path: str | None) -> VisitSource:
+    """Return where the visits of a data set come from: rows, and what the columns mean.
+
+    Raises:
+        UserError: Unknown name, no data set of visits, or a missing file.
+    """
+    chosen = datasets.get(name)
+    if chosen.visits is None:
+        known = [each for each in datasets.names() if datasets.get(each).visits]
+        raise UserError(
+            f"Data set {name!r} holds questions, not visits with a decision; "
+            f"expected one of: {', '.join(known)}."
+        )
+    return chosen.visits(_find_file(chosen, path))
 
 
 def load_samples(name: str, path: str | None, n: int | None, seed: int) -> tuple[list[Sample], str]:
@@ -101,6 +179,8 @@ def _find_file(chosen: Dataset, path: str | None) -> Path | None:
         raise UserError(f"Data set {chosen.name!r} brings its own data; leave --path {path} out.")
     file = Path(path).expanduser()
     if file.is_file():
+        return file
+    if file.is_dir() and chosen.takes_folder:
         return file
     if file.is_dir():
         raise UserError(f"{path} is a folder; expected a file of data set {chosen.name!r}.")

@@ -10,8 +10,10 @@ Numbers = NDArray[np.float64]
 """Scores, differences or limits; NaN is unscored or unknown."""
 Counts = NDArray[np.int64]
 
-Reason = Literal["n_zero", "n_below_2", "all_unscored", "group_empty"]
-Flag = Literal["all_equal", "few_discordant", "few_changed"]
+Reason = Literal[
+    "n_zero", "n_below_2", "all_unscored", "group_empty", "no_events", "single_class", "one_cluster"
+]
+Flag = Literal["all_equal", "few_discordant", "few_changed", "few_clusters", "zero_cell"]
 
 LEVEL = 0.95
 ALPHA = 0.05

@@ -1,0 +1,191 @@
+"""French forms by pattern: where gender shows outside agreement, and what stands before a noun."""
+
+import re
+
+FIELD = re.compile(
+    r"\b(?:sexe|genre)\s*[:=]?\s*(?P<letter>masculin|féminin|feminin|homme|femme|M|F"
+    r"|H)\b(?!\s*[/|'\u2019])",
+    re.IGNORECASE,
+)
+LETTER = re.compile(
+    r"(?:(?<=^)|(?<=[\n.;] )|(?<=\n)"
+    r"|(?<=, ))(?P<letter>[FHM])(?=\s?[,/]?\s?(?:de\s)?\d{1,3}\s?(?:ans|a\b|mois))"
+    r"|(?<=\d\sans\s)(?P<after>[FHM])\b|(?<=\d\sans,\s)(?P<comma>[FHM])\b"
+)
+LETTERS = {
+    "M": "F",
+    "H": "F",
+    "F": "H",
+    "masculin": "féminin",
+    "féminin": "masculin",
+    "feminin": "masculin",
+    "homme": "femme",
+    "femme": "homme",
+}
+TITLE = re.compile(
+    r"(?P<title>\bM(?:r\b\.?|\.)|\bMonsieur\b|\bMme\b\.?|\bMlle\b\.?|\bMadame\b|\bMademoiselle\b)"
+    r"(?P<names>(?:\s+[A-ZÉÈÀ][\w'\u2019-]*)*)"
+)
+ADJECTIVE = re.compile(
+    r"(?:dépendant|(?<!m)ent|if|ive|ante|(?<!m)ente|euse|ien|ienne|trice|elle|ère|ise"
+    r"|aise|ois|oise)$"
+)
+TITLE_WORDS = frozenset(["m", "mr", "mme", "mlle", "monsieur", "madame", "mademoiselle", "dr"])
+NO_NAMES = frozenset(
+    [
+        "patient",
+        "patiente",
+        "il",
+        "elle",
+        "le",
+        "la",
+        "les",
+        "pas",
+        "adressé",
+        "adressée",
+        "douleur",
+        "atcd",
+    ]
+)
+TITLES = {
+    "M.": "Mme",
+    "Mr": "Mme",
+    "Mr.": "Mme",
+    "Monsieur": "Madame",
+    "Mme": "M.",
+    "Mme.": "M.",
+    "Mlle": "M.",
+    "Mlle.": "M.",
+    "Madame": "Monsieur",
+    "Mademoiselle": "Monsieur",
+}
+IMPERSONAL = re.compile(
+    r"\s+(?:n['\u2019]\s*)?(?:y\s+(?:a|avait|aura)|(?:ne\s+)?s['\u2019]agi\w+|existe"
+    r"|n['\u2019]existe|faut|fallait"
+    r"|(?:ne\s+)?semble(?:rait)?\s+(?:que|qu)|est\s+(?:à\s+noter|noté|possible|probable|décidé"
+    r"|convenu|important|nécessaire|constaté|retrouvé\s+(?:une?|des|de)|prévu|\d)"
+    r"|a\s+été\s+(?:décidé"
+    r"|noté|convenu|retrouvé\s+(?:une?|des)|constaté|mis\s+en)"
+    r"|n['\u2019]est\s+pas\s+(?:noté|retrouvé)"
+    r"|persiste|convient|fait\s+(?:chaud|froid|nuit)|pleut|pleuvait|neige|reste\s+(?:une?|des|à)"
+    r"|apparaît\s+(?:que|une)|se\s+peut|manque|faisait\s+(?:chaud|froid|nuit))\b",
+    re.IGNORECASE,
+)
+THING_VERB = re.compile(
+    r"\s+(?:ne\s+|n['\u2019])?(?:s['\u2019]|se\s+)?(?:irradi\w+|dure\b|durait|cède|cédait"
+    r"|cédant|persist\w+|augment\w+"
+    r"|diminu\w+|saigne|suinte|mesure\s+\d|évolu\w+|date\b|début\w+|apparaît|cicatri\w+"
+    r"|étend|limite"
+    r"|a\s+(?:débuté|augmenté|diminué|duré|disparu|cédé|commencé)(?!\s+(?:une?|les?|la"
+    r"|l['\u2019]|des|ses|son|sa|du|à\s+\w+er)\b)|est\s+(?:apparue?|survenue?"
+    r"|calmée?|soulagée?|localisée?|intense|modérée?|brutale?|constante?|permanente?|majorée?"
+    r"|augmentée?|diminuée?|cotée?|évaluée?|traitée?|irradiante|continue|pulsatile|présente?"
+    r"|aggravée?|améliorée?)|aggrave|améliore|calme|majore|accompagne)\b",
+    re.IGNORECASE,
+)
+OTHER_VERB = re.compile(
+    r"\s+(?:(?:est|était|semble|paraît)\s+(?:très\s+|assez\s+)?(?:inqui\w+|angoissée?|affolée?)"
+    r"|(?:l['\u2019]\s*|la\s+|le\s+)\w+|a\s+(?:appelé|alerté|prévenu|contacté|retrouvé"
+    r"|trouvé|entendu|vu)"
+    r"|appelle|rapporte|signale|précise|explique|décrit|dit\b|pense|confirme|ajoute)",
+    re.IGNORECASE,
+)
+CLITIC_VERB = re.compile(
+    r"\s+(?:réveill\w+|gên(?:e|ait|ant)\b|inquièt\w+|soulag\w+|trouv(?:e|ent|ait)\b"
+    r"|retrouv(?:e|ent|ait)\b"
+    r"|condui\w+|amèn\w+|amen\w+|adress(?:e|ent|ait)\b|découvr\w+|fait\b|voi(?:t|ent)\b|laiss\w+"
+    r"|empêch\w+|brûl\w+|démang\w+|oblig\w+|accompagn\w+|aid(?:e|ent|ait)\b|transport(?:e|ent)\b"
+    r"|héberg\w+|opèr\w+|connaît|décri\w+|dit\b|relèv\w+|pouss\w+|percut\w+|renvers\w+|frapp\w+"
+    r"|agress\w+|mord\w*|piqu\w+|rassur\w+|transf\w+|ramèn\w+|surveill\w+|revoi\w+|fatigu\w+"
+    r"|handicap\w+|rend\b|suit\b|contraint|motiv\w+|convoqu\w+|entend\w*|gard\w+|met\b|soign\w+)",
+    re.IGNORECASE,
+)
+CLITIC_BEFORE = frozenset(
+    [
+        "qui",
+        "ne",
+        "que",
+        "qu",
+        "on",
+        "pour",
+        "de",
+        "sans",
+        "nous",
+        "il",
+        "elle",
+        "ils",
+        "elles",
+        "y",
+    ]
+)
+CHILDREN = re.compile(
+    r"\s+(?:de|d['\u2019])\s*(?:\d|un\b|une\b|deux|trois|quatre|cinq|jumea|famille)"
+)
+PARENTS = frozenset(["mère", "père", "parents", "maman", "papa", "grand-mère", "grand-père"])
+VOWEL = re.compile(r"[aeiouyhéèêâîïôûœ]", re.IGNORECASE)
+PRE = {
+    "petit": "petite",
+    "vieux": "vieille",
+    "vieil": "vieille",
+    "grand": "grande",
+    "ancien": "ancienne",
+    "nouveau": "nouvelle",
+    "nouvel": "nouvelle",
+    "gros": "grosse",
+    "premier": "première",
+    "seul": "seule",
+    "cher": "chère",
+    "bon": "bonne",
+    "même": "même",
+    "jeune": "jeune",
+    "autre": "autre",
+}
+PRE_MALE = {feminine: masculine for masculine, feminine in PRE.items()} | {
+    "vieille": "vieux",
+    "nouvelle": "nouveau",
+}
+DETERMINERS = {
+    "le": "la",
+    "un": "une",
+    "ce": "cette",
+    "cet": "cette",
+    "mon": "ma",
+    "son": "sa",
+    "ton": "ta",
+    "aucun": "aucune",
+    "quel": "quelle",
+    "tout": "toute",
+    "celui": "celle",
+}
+DETERMINERS_MALE = {
+    "la": "le",
+    "une": "un",
+    "cette": "ce",
+    "ma": "mon",
+    "sa": "son",
+    "ta": "ton",
+    "aucune": "aucun",
+    "quelle": "quel",
+    "toute": "tout",
+    "celle": "celui",
+}
+PRE_ALL = frozenset({*PRE, *PRE_MALE})
+
+
+def simple_determiner(low: str, toward: str, vowel: bool) -> str | None:
+    """Return a determiner in the gender `toward`, None for one without gender ("chaque")."""
+    if toward == "female":
+        new = DETERMINERS.get(low)
+        return {"ma": "mon", "sa": "son", "ta": "ton"}.get(new or "", new) if vowel else new
+    if low in ("cette", "ce"):
+        return "cet" if vowel else "ce"
+    return DETERMINERS_MALE.get(low)
+
+
+def definite(lead: str, toward: str, vowel: bool) -> str:
+    """Return the definite article, joined with "de" or "à" before it: "du ", "de la ", "à l'"."""
+    if vowel:
+        return f"{lead} l'".lstrip()
+    if toward == "female":
+        return f"{lead} la ".lstrip()
+    return {"": "le ", "de": "du ", "à": "au "}[lead]

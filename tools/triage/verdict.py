@@ -1,0 +1,169 @@
+"""What the numbers say in words, or why nothing is said.
+
+Asked is the skew of the main arm in each direction, net of the placebo where there is one, Holm
+over the directions. The test decides and the interval sizes; where they disagree the word is
+"borderline". Nothing is said without a declared direction of the scale, nor of a scale of which
+one level was used, nor where a group is absent.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from evenhand.tools.statistics.estimate import ALPHA, is_borderline
+from evenhand.tools.triage.measure import DTS, NET_DTS, TriageNumber, TriageResults
+from evenhand.tools.triage.metrics import Way
+from evenhand.tools.triage.pairs import Direction, TriagePairs, urgency
+
+VerdictStatus = Literal["found", "none_found", "no_verdict"]
+_MINIMUM = 20
+"""Recorded levels from which on a scale that runs the other way is noticed."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Shown as `shown_as` instead of `instead_of`, levels move that way more than the other."""
+
+    instead_of: str
+    shown_as: str
+    way: Way
+    words: str
+    """The way in words: "less urgent"."""
+    number: TriageNumber
+    is_borderline: bool
+
+    @property
+    def sentence(self) -> str:
+        """Say it with value, interval and p."""
+        estimate, p = self.number.estimate, self.number.p_adjusted
+        ends = (estimate.value, estimate.low, estimate.high)
+        value, low, high = (f"{100 * (end or 0.0):.1f}" for end in ends)
+        net = f", net of {self.number.control_arm}" if self.number.control_arm else ""
+        edge = " Borderline: the interval reaches 0." if self.is_borderline else ""
+        size = "" if p is None else f"; Holm p {'< .001' if p < 0.001 else f'{p:.3f}'}"
+        return (
+            f"Shown as {self.shown_as} instead of {self.instead_of}, levels move to {self.words}: "
+            f"{self.number.symbol} {value} points (95 % {low} to {high}{size}){net}, "
+            f"{estimate.n:,} pairs.{edge}"
+        )
+
+
+@dataclass(frozen=True)
+class TriageVerdict:
+    """The findings, or the sentence that says why there are none."""
+
+    status: VerdictStatus
+    findings: tuple[Finding, ...]
+    sentences: tuple[str, ...]
+    """What a reader must know: findings first, then what limits them."""
+    reason_code: str | None = None
+
+
+def judge(
+    results: TriageResults, arms: Mapping[str, TriagePairs], direction: Direction | None
+) -> TriageVerdict:
+    """Draw the verdict of a measured audit.
+
+    Args:
+        results: What was measured of `arms`.
+        arms: Pairs by arm.
+        direction: Whether a higher level number is less or more urgent; None: not declared.
+    """
+    pairs = arms[results.main_arm]
+    stopped = _stopped(results, pairs, direction)
+    if stopped is not None:
+        return TriageVerdict("no_verdict", (), (stopped[1],), stopped[0])
+    asked, notes = _asked(results)
+    findings = tuple(
+        _finding(number, direction)
+        for number in asked
+        if number.p_adjusted is not None and number.p_adjusted < ALPHA
+    )
+    said = [finding.sentence for finding in findings]
+    if not findings:
+        said.append(_none_found(results))
+    status: VerdictStatus = "found" if findings else "none_found"
+    return TriageVerdict(status, findings, (*said, *notes))
+
+
+def _stopped(
+    results: TriageResults, pairs: TriagePairs, direction: Direction | None
+) -> tuple[str, str] | None:
+    """Return the reason why there is no verdict, as a code and a sentence."""
+    scored = pairs.scored
+    if not len(scored):
+        return "all_unscored", f"No verdict: no pair of arm {results.main_arm!r} has both levels."
+    used = np.union1d(scored.original, scored.counterfactual)
+    if used.size == 1:
+        level = results.levels[int(used[0])]
+        return "single_class", (
+            f"No verdict: every level of arm {results.main_arm!r} is {level}, so nothing could "
+            "have moved; look at the decider before the attribute."
+        )
+    for group in results.groups:
+        if not (scored.source == results.groups.index(group)).any():
+            return "group_empty", (
+                f"No verdict: no scored pair is originally of group {group!r}; the numbers that "
+                "compare both directions are not estimable."
+            )
+    if direction is None:
+        return "no_direction", (
+            "No verdict: which end of the scale is urgent was not said. Say it with --direction "
+            "higher_is_less_urgent or higher_is_more_urgent."
+        )
+    return _turned(scored)
+
+
+def _turned(scored: TriagePairs) -> tuple[str, str] | None:
+    """Notice levels that run against the recorded ones: one of the two scales is reversed."""
+    if scored.recorded is None:
+        return None
+    known = scored.recorded >= 0
+    pair = np.stack([scored.original[known], scored.recorded[known]]).astype(np.float64)
+    if pair.shape[1] < _MINIMUM or (np.ptp(pair, axis=1) == 0).any():
+        return None
+    r = float(np.asarray(np.corrcoef(pair))[0, 1])
+    if r > -1.96 / np.sqrt(pair.shape[1]):
+        return None
+    return "reversed_scale", (
+        f"No verdict: predicted and recorded levels run in opposite directions (r = {r:.2f}); "
+        "one of the two columns is on a reversed scale."
+    )
+
+
+def _asked(results: TriageResults) -> tuple[list[TriageNumber], list[str]]:
+    """Return the tested skews, and what must be said of their control."""
+    net = [
+        number
+        for number in results.find(NET_DTS, arm=results.main_arm)
+        if number.control_arm == "placebo" and number.estimate.status == "ok"
+    ]
+    if net and all(number.control_is_informative for number in net):
+        return net, []
+    raw = results.find(DTS, arm=results.main_arm)
+    if net:
+        return raw, [
+            "The placebo arm moved nothing: it gives no information about the noise, and nothing "
+            "was taken off."
+        ]
+    return raw, ["No placebo arm: the noise of the rewriting is not taken off."]
+
+
+def _finding(number: TriageNumber, direction: Direction | None) -> Finding:
+    estimate = number.estimate
+    way: Way = "up" if (estimate.value or 0.0) > 0 else "down"
+    low, high, p = estimate.low, estimate.high, number.p_adjusted
+    edge = low is None or high is None or p is None or is_borderline(low, high, p)
+    return Finding(number.groups[0], number.groups[1], way, urgency(way, direction), number, edge)
+
+
+def _none_found(results: TriageResults) -> str:
+    least = [effect.value for effect in results.least_effects if effect.value is not None]
+    if not least:
+        return "No skew was found; so few pairs could not show any."
+    return (
+        f"No skew was found; so many pairs show one of {100 * max(least):.1f} points or more with "
+        "power .9, and may miss a smaller one."
+    )

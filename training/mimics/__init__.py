@@ -1,0 +1,143 @@
+"""Mimics: models that decide as people decided, to be asked what nobody asked the people.
+
+One contract for all of them, a random forest as well as a language model: fitted to typed rows
+(`MimicRows`), it gives each row a probability for each level. Levels are ordered and stand in the
+order of the data set's mapping; which end is urgent is no matter of the mimic's.
+
+**Arms.** text_only (the attribute's column dropped) and tabular_only (the note dropped) are asked
+of the *same* fitted model, as in the counterfactual paper (its equations of section 2.4 have one
+f for all three): the question is by which channel this model of the decider is moved, and a
+second model would be another decider. What is dropped reaches the model as "not recorded", which
+it may never have met in training, so the card gives the quality in every arm beside the full one;
+and `fit_mimic(..., arm=...)` fits a model of its own to what the arm shows, as a check whether a
+finding in an arm is the decider's or comes from showing a model less than it was trained on.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from evenhand.graph_store.records import Scalar
+from evenhand.graph_store.registry import Registry
+from evenhand.training.levels import ClassWeights, Probabilities
+from evenhand.training.mimic_rows import Decisions, MimicRows
+
+
+class MimicSettings(BaseModel):
+    """What a fit depends on besides data and seed; part of the model card.
+
+    Attributes:
+        class_weights: "balanced": a visit counts n / (L * visits of its level), so that a rare
+            level is not passed over; None: every visit counts the same.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    class_weights: ClassWeights | None = None
+
+
+@dataclass(frozen=True)
+class Embedder:
+    """A sentence encoder that is passed in: training knows no model of its own.
+
+    Attributes:
+        name: Which vectors these are; goes into the card, and a model is not used with others.
+        embed: Texts -> vectors, shape (n, d).
+    """
+
+    name: str
+    embed: Callable[[Sequence[str]], NDArray[np.float32]]
+
+
+class Mimic(Protocol):
+    """A fitted mimic.
+
+    Attributes:
+        n_levels: L.
+        chosen: What the search over settings chose, for the card and for refits.
+    """
+
+    n_levels: int
+    chosen: Mapping[str, Scalar]
+
+    @classmethod
+    def fit(
+        cls,
+        decisions: Decisions,
+        settings: Any,
+        *,
+        n_levels: int,
+        seed: int,
+        embedder: Embedder | None,
+        n_jobs: int,
+    ) -> "Mimic":
+        """Fit to decisions; the same for the same content, settings and seed, whatever n_jobs.
+
+        `settings` is of the registered kind. fit_mimic checks the decisions and calls this.
+        """
+        ...
+
+    def predict_probabilities(self, rows: MimicRows) -> Probabilities:
+        """Return the probability of each level, shape (n, L).
+
+        A row's result does not depend on its company. A value never met in training, and one that
+        an arm dropped, count as not recorded.
+
+        Raises:
+            ValueError: The columns are not those of the fit.
+        """
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write the model into an existing folder, without pickle."""
+        ...
+
+    @classmethod
+    def load(cls, folder: Path, embedder: Embedder | None) -> "Mimic":
+        """Read what `save` wrote; nothing in the files is executed.
+
+        Raises:
+            UserError: A file is missing, damaged, or holds what no mimic of this kind holds.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class MimicKind:
+    """A registered kind of mimic.
+
+    Attributes:
+        name: As in `--mimic random_forest`.
+        model: Fits and loads.
+        settings: Its settings, the defaults citing the paper.
+        title: What a reader is told it is.
+        needs_embedder: Whether fit, load and predict ask for sentence embeddings.
+    """
+
+    name: str
+    model: type[Mimic]
+    settings: type[MimicSettings]
+    title: str
+    needs_embedder: bool
+
+
+mimics: Registry[MimicKind] = Registry("mimic", __name__)
+
+M = TypeVar("M", bound=Mimic)
+
+
+def mimic(
+    name: str, *, title: str, settings: type[MimicSettings], needs_embedder: bool = False
+) -> Callable[[type[M]], type[M]]:
+    """Register a class as a kind of mimic."""
+
+    def register(model: type[M]) -> type[M]:
+        mimics.add(name, MimicKind(name, model, settings, title, needs_embedder))
+        return model
+
+    return register
