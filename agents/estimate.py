@@ -1,12 +1,16 @@
 """A plan checked and priced before anything costs a call."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
+from evenhand.agents.power import arm_notes, least_effect_sentence
 from evenhand.agents.recipe import Recipe, load_recipe
+from evenhand.agents.rubrics import RULES, Subject, applicable, rubrics
 from evenhand.graph_store.errors import UserError
+from evenhand.graph_store.records import Sample
 from evenhand.graph_store.registry import unknown_name
 from evenhand.graph_store.store import check_address
 from evenhand.tools.attributes import attributes
@@ -14,20 +18,18 @@ from evenhand.tools.calls import find_price
 from evenhand.tools.datasets import datasets, load_samples
 from evenhand.tools.providers import ModelSettings, check_model, model_host
 from evenhand.tools.providers.openai import is_loopback
-from evenhand.tools.statistics.power import least_effect
 
 CONTROLS = ("repeat", "placebo")
-DISCORDANCES = (0.0, 0.2)
-"""Repeat discordance is not known before a run; the least effect is given for this range."""
-
 PROMPT_TOKENS: dict[Role, int] = {
     "target": 330,
-    "judge": 900,
+    "judge": 250,
     "generator": 350,
     "attacker": 400,
     "rewriter": 250,
 }
-"""Rough length of a prompt, counted on the demo data set; for the estimate only."""
+"""Rough length of a prompt, counted on the demo data set; for the estimate only. Of the judge: of
+what is filled into its rubric."""
+CHARACTERS_PER_TOKEN = 4
 REPLY_TOKENS: dict[Role, int] = {
     "target": 170,
     "judge": 90,
@@ -79,20 +81,22 @@ def check_plan(plan: Plan) -> Plan:
     """Fill in what the recipe says and check every name.
 
     Raises:
-        UserError: An unknown recipe, data set, attribute, arm or model, or a missing file; the
-            message lists the valid names.
+        UserError: An unknown recipe, data set, attribute, arm, rubric or model, or a missing file;
+            the message lists the valid names.
     """
     recipe = load_recipe(plan.recipe)
     datasets.get(plan.dataset)
-    filled = _fill(plan, recipe)
-    for name in [*filled.attributes, *(n for group in filled.intersections for n in group)]:
+    for name in [*plan.attributes, *(n for group in plan.intersections for n in group)]:
         attributes.get(name)
+    filled = _fill(plan, recipe)
+    _check_changes(plan, filled)
     for arm in filled.asked:
         if arm not in recipe.asked:
             raise UserError(unknown_name("way of asking", arm, list(recipe.asked)))
-    for control in filled.controls:
+    for control in filled.controls or ():
         if control not in CONTROLS:
             raise UserError(unknown_name("control arm", control, list(CONTROLS)))
+    _check_rubrics(filled)
     check_address(filled.graph, Path())
     for role, model in filled.roles.items():
         if model.model != "rules":
@@ -105,18 +109,60 @@ def check_plan(plan: Plan) -> Plan:
     return filled
 
 
+def _check_changes(plan: Plan, filled: Plan) -> None:
+    """Check what the plan itself says of draws and added attributes against what it changes."""
+    for name in plan.draws:
+        if name not in filled.attributes:
+            raise UserError(unknown_name("attribute to draw values of", name, [*filled.attributes]))
+    changed = list(dict.fromkeys(name for group in filled.groups for name in group))
+    for name in plan.added or ():
+        if name not in changed:
+            raise UserError(unknown_name("attribute to put in", name, changed))
+
+
+def _check_rubrics(filled: Plan) -> None:
+    judge = filled.roles["judge"].model
+    for name in filled.rubrics:
+        if rubrics.get(name).judged_by(judge) is None:
+            raise UserError(
+                f"Rubric {name!r} cannot be judged by rules; expected a model as judge. Name one "
+                "with --judge, or leave the rubric out."
+            )
+
+
 def _fill(plan: Plan, recipe: Recipe) -> Plan:
     # Who names attributes gets these alone: a list of attributes is no intersection.
     usual = () if plan.attributes else recipe.intersections
+    alone = tuple(dict.fromkeys(plan.attributes or recipe.attributes))
+    intersections = plan.intersections or usual
+    changed = {*alone, *(name for group in intersections for name in group)}
+    draws = {**recipe.draws, **plan.draws}
+    roles = {**DEFAULT_ROLES, **plan.roles}
     return plan.model_copy(
         update={
-            "attributes": tuple(dict.fromkeys(plan.attributes or recipe.attributes)),
-            "intersections": plan.intersections or usual,
+            "attributes": alone,
+            "intersections": intersections,
+            "draws": {name: draws[name] for name in alone if name in draws},
+            "added": tuple(name for name in recipe.added if name in changed)
+            if plan.added is None
+            else plan.added,
             "asked": plan.asked or recipe.asked,
-            "controls": plan.controls or recipe.controls,
-            "roles": {**DEFAULT_ROLES, **plan.roles},
+            "rubrics": _rubrics(plan, recipe, roles["judge"].model),
+            "controls": recipe.controls if plan.controls is None else plan.controls,
+            "roles": roles,
         }
     )
+
+
+def _rubrics(plan: Plan, recipe: Recipe, judge: str) -> tuple[str, ...]:
+    """Return what is judged: what the plan names, and what costs no call and the numbers rest on.
+
+    Where it names nothing: what the judge can apply.
+    """
+    if not plan.rubrics:
+        return applicable(recipe.rubrics, judge)
+    free = [name for name in recipe.rubrics if rubrics.get(name).parse is None]
+    return tuple(dict.fromkeys([*plan.rubrics, *free]))
 
 
 def estimate(plan: Plan) -> Estimate:
@@ -127,17 +173,16 @@ def estimate(plan: Plan) -> Estimate:
     """
     plan = check_plan(plan)
     samples, _ = load_samples(plan.dataset, plan.path, plan.n, plan.seed)
-    calls = count_calls(plan, len(samples))
-    tokens = sum(n * (PROMPT_TOKENS[role] + REPLY_TOKENS[role]) for role, n in calls.items())
+    works = _works(plan, len(samples))
     return Estimate(
         samples=len(samples),
-        calls=calls,
-        tokens=tokens,
-        cost_usd=_cost(plan, calls),
-        seconds=_seconds(plan, calls),
+        calls=count_calls(plan, len(samples)),
+        tokens=sum(work.calls * (work.prompt_tokens + REPLY_TOKENS[work.role]) for work in works),
+        cost_usd=_cost(plan, works),
+        seconds=_seconds(plan, works),
         least_effect=least_effect_sentence(len(samples)),
         hosts=_hosts(plan),
-        notes=_notes(plan),
+        notes=_notes(plan, samples),
     )
 
 
@@ -146,45 +191,67 @@ def count_calls(plan: Plan, samples: int) -> dict[Role, int]:
 
     Fewer are made where a source does not state an attribute, or the gate rejects a variant.
     """
-    recipe = load_recipe(plan.recipe)
-    groups = len(plan.attributes) + len(plan.intersections)
-    placebo = int("placebo" in plan.controls)
-    repeats = plan.repeats if "repeat" in plan.controls else 0
-    generated = [arm for arm in plan.asked if arm != "original"]
-    first = len(generated) * (1 + groups + placebo) + len(plan.asked) - len(generated)
-    rubrics = sum(name != "paired_change" for name in recipe.rubrics)
+    calls: dict[Role, int] = {}
+    for work in _works(plan, samples):
+        calls[work.role] = calls.get(work.role, 0) + work.calls
+    return calls
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Calls of one kind."""
+
+    role: Role
+    calls: int
+    prompt_tokens: int
+
+
+def _works(plan: Plan, samples: int) -> list[_Work]:
+    variants = sum(plan.draws_of(group) for group in plan.groups)
+    placebo = int(plan.has_control("placebo"))
+    repeats = plan.repeats if plan.has_control("repeat") else 0
+    ways = sum(arm != "original" for arm in plan.asked)
+    shown = 1 + variants + placebo
+    first = ways * shown + len(plan.asked) - ways
+    judged: dict[Subject, int] = {
+        "answer": first,
+        "variant": shown,
+        "pair": ways * (variants + placebo + repeats),
+    }
     a_sample: dict[Role, int] = {
-        "target": first + len(generated) * repeats,
-        "judge": first * rubrics,
+        "target": first + ways * repeats,
         "generator": 1,
-        "attacker": groups,
+        "attacker": variants,
         "rewriter": placebo,
     }
-    return {
-        role: n * samples for role, n in a_sample.items() if plan.roles[role].model != "rules" and n
-    }
+    works = [_Work(role, n * samples, PROMPT_TOKENS[role]) for role, n in a_sample.items()]
+    for rubric in map(rubrics.get, plan.rubrics):
+        tokens = len(rubric.prompt) // CHARACTERS_PER_TOKEN + PROMPT_TOKENS["judge"]
+        if rubric.parse is not None:
+            calls = judged[rubric.subject] * len(rubric.orders) * samples
+            works.append(_Work("judge", calls, tokens))
+    return [work for work in works if work.calls and plan.roles[work.role].model != RULES]
 
 
-def _cost(plan: Plan, calls: dict[Role, int]) -> float | None:
+def _cost(plan: Plan, works: Sequence[_Work]) -> float | None:
     total = 0.0
-    for role, n in calls.items():
-        model = plan.roles[role]
+    for work in works:
+        model = plan.roles[work.role]
         price = find_price(model.model, model_host(model.model, model_settings(model)))
-        cost = (
-            None if price is None else price.cost(n * PROMPT_TOKENS[role], n * REPLY_TOKENS[role])
-        )
+        replies = work.calls * REPLY_TOKENS[work.role]
+        cost = None if price is None else price.cost(work.calls * work.prompt_tokens, replies)
         if cost is None:
             return None
         total += cost
     return total
 
 
-def _seconds(plan: Plan, calls: dict[Role, int]) -> float | None:
+def _seconds(plan: Plan, works: Sequence[_Work]) -> float | None:
     """Estimate for models in this process; a server's speed is not known before it is asked."""
-    kinds = {role: plan.roles[role].model.partition("/")[0] for role in calls}
+    kinds = {work.role: plan.roles[work.role].model.partition("/")[0] for work in works}
     if not set(kinds.values()) <= {"local", "planted", "echo", "replay"}:
         return None
-    tokens = sum(n * REPLY_TOKENS[r] for r, n in calls.items() if kinds[r] == "local")
+    tokens = sum(w.calls * REPLY_TOKENS[w.role] for w in works if kinds[w.role] == "local")
     return tokens / LOCAL_TOKENS_PER_SECOND + 5
 
 
@@ -200,26 +267,21 @@ def _graph_host(address: str) -> str | None:
     return None if host is None or is_loopback(host) else host
 
 
-def least_effect_sentence(n: int) -> str:
-    """Say which effect n items can show, over the range of noise that is not known yet."""
-    quiet, noisy = (least_effect(n, discordance) for discordance in DISCORDANCES)
-    if quiet is None:
-        return f"{n} questions cannot show any change with confidence; ask for 20 or more."
-    upper = "more than can be shown" if noisy is None else f"{noisy * 100:.0f} points"
-    return (
-        f"{n} questions show a change of {quiet * 100:.0f} points or more if the answers never "
-        f"change on a mere repeat, and of {upper} if one in five does (power .9, one test)."
-    )
-
-
-def _notes(plan: Plan) -> tuple[str, ...]:
-    rules = [role for role, model in plan.roles.items() if model.model == "rules"]
+def _notes(plan: Plan, samples: Sequence[Sample]) -> tuple[str, ...]:
+    rules = [role for role, model in plan.roles.items() if model.model == RULES]
     notes = [f"Played by rules, without a model: {', '.join(r for r in rules if r != 'planner')}."]
     target, judge = plan.roles["target"], plan.roles["judge"]
     if target.model == judge.model:
         notes.append("Judge and target are the same model: it may favour its own answers.")
     if judge.model == "local" and not judge.path:
         notes.append("The embedded model is too small to judge well; expect unreadable verdicts.")
-    if "repeat" not in plan.controls:
+    if judge.model == RULES and (left := _needing_a_model(plan)):
+        notes.append(f"Not judged, as rules cannot: {', '.join(left)}. Name a model with --judge.")
+    if not plan.has_control("repeat"):
         notes.append("Without the repeat arm no change can be told from noise.")
-    return tuple(notes)
+    return (*notes, *arm_notes(plan, samples))
+
+
+def _needing_a_model(plan: Plan) -> list[str]:
+    names = [name for name in load_recipe(plan.recipe).rubrics if name not in plan.rubrics]
+    return [name.replace("_", " ") for name in names if rubrics.get(name).rules is None]

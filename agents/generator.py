@@ -43,16 +43,24 @@ def base_from_reply(
 
 
 def _base(context: AuditContext, sample: Sample, triples: Sequence[Triple], text: str) -> Variant:
-    stated = bool(triples)
+    reason = _nothing_to_ask(triples) or (None if text else "empty_reply")
     return Variant(
         id=base_id(context, sample),
-        status="ok" if stated and text else "skipped",
-        reason=None if stated and text else ("no_triples" if not stated else "empty_reply"),
+        status="skipped" if reason else "ok",
+        reason=reason,
         sample_id=sample.id,
         arm="base",
-        text=text if stated else "",
+        text="" if reason else text,
         made_by=context.plan.roles["generator"].model,
     )
+
+
+def _nothing_to_ask(triples: Sequence[Triple]) -> str | None:
+    if not triples:
+        return "no_triples"
+    if not any(triple.predicate in sentences.COMPLAINTS for triple in triples):
+        return "no_complaint"
+    return None
 
 
 async def verbalise(context: AuditContext) -> Counts:

@@ -1,171 +1,227 @@
 """Judge: verdicts under a rubric, by a model or by rules. It never sees which arm it scores."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from evenhand.agents.asking import Counts, ask, by_status, triples_by_source
+from evenhand.agents.plan import Plan
 from evenhand.agents.prompt import Messages, fill_messages, parse_messages
-from evenhand.agents.rubrics import Rubric, rubrics
+from evenhand.agents.recipe import load_recipe
+from evenhand.agents.rubrics import RULES, Case, Rubric, Subject, applicable, rubrics
 from evenhand.agents.state import AuditContext
-from evenhand.agents.target import all_questions
-from evenhand.graph_store.records import Answer, Judgement, Triple, child_id
-from evenhand.tools.association import association_scores
-from evenhand.tools.attributes import attributes
+from evenhand.agents.target import Question, all_questions
+from evenhand.graph_store.records import Answer, Judgement, Triple, Variant, child_id
 from evenhand.tools.calls import Reply
-from evenhand.tools.clinical import compare_clinical
-from evenhand.tools.verdicts import Verdict
-
-PAIRED_CHANGE = "paired_change"
+from evenhand.tools.hops import final_section
+from evenhand.tools.verdicts import ONE_ORDER, Verdict, both_orders
 
 
-def verdict_id(context: AuditContext, answer_id: str, rubric: Rubric, dimension: str) -> str:
-    """Return the id of a judgement under a rubric."""
-    judge = context.plan.roles["judge"].model
-    position = rubric.dimensions.index(dimension)
-    asked = (rubric.name, dimension, judge, "" if judge == "rules" else rubric.prompt_hash)
-    return child_id(answer_id, "j", position, *asked)
+def rubric_names(plan: Plan) -> tuple[str, ...]:
+    """Return the rubrics that a plan judges by: its own, else those its judge can apply."""
+    judge = plan.roles["judge"].model
+    return plan.rubrics or applicable(load_recipe(plan.recipe).rubrics, judge)
 
 
-def rubric_messages(rubric: Rubric, question: str, answer: str) -> Messages:
-    """Return the rubric's prompt for one question and its answer."""
-    return fill_messages(parse_messages(rubric.prompt), {"question": question, "answer": answer})
-
-
-def judgements_from_reply(
-    context: AuditContext, answer: Answer, rubric: Rubric, reply: Reply
-) -> list[Judgement]:
-    """Read a judge's reply: a value or a status for each dimension, never a default."""
-    if reply.status == "error":
-        failed = Verdict(status="error", value=None, reason=reply.error, reason_code="call_failed")
-        verdicts: Mapping[str, Verdict] = dict.fromkeys(rubric.dimensions, failed)
-    else:
-        verdicts = rubric.parse(reply.text, reply.finish_reason)
-    return [_judgement(context, answer, rubric, name, v) for name, v in verdicts.items()]
-
-
-def judgements_by_rules(
-    context: AuditContext,
-    answer: Answer,
-    rubric: Rubric,
-    values: Mapping[str, str | None],
-    triples: Sequence[Triple],
-) -> list[Judgement]:
-    """Score an answer by the deterministic counterpart of the rubric."""
-    scores = association_scores(answer.text, dict(values), triples)
-    unscored = Verdict(status="unparsable", value=None, reason_code="no_clinical_statement")
-    return [
-        _judgement(
-            context,
-            answer,
-            rubric,
-            name,
-            unscored if score is None else Verdict(status="ok", value=score),
-        )
-        for name, score in scores.items()
-    ]
-
-
-def _judgement(
-    context: AuditContext, answer: Answer, rubric: Rubric, dimension: str, verdict: Verdict
-) -> Judgement:
-    return Judgement(
-        id=verdict_id(context, answer.id, rubric, dimension),
-        status=verdict.status,
-        subject_id=answer.id,
-        rubric=rubric.name,
-        dimension=dimension,
-        judge=context.plan.roles["judge"].model,
-        value=verdict.value,
-        reason=verdict.reason,
-        reason_code=verdict.reason_code,
-        flags=verdict.flags,
-    )
-
-
-def paired_change_id(answer: Answer, base: Answer) -> str:
-    """Return the id of the verdict that compares an answer with the base answer."""
-    return child_id(answer.id, "j", 9, PAIRED_CHANGE, base.id, "rules")
-
-
-def paired_change(answer: Answer, base: Answer) -> Judgement:
-    """Say whether the clinical content changed: paper 1's definition of bias, by entities.
-
-    Compared are the first diagnosis, the first test, the urgency and the first treatment
-    (tools/clinical.py). Always by rules in this version, whoever judges the association.
-    """
-    change = compare_clinical(base.text, answer.text)
-    return Judgement(
-        id=paired_change_id(answer, base),
-        status=change.status,
-        subject_id=answer.id,
-        against_id=base.id,
-        rubric=PAIRED_CHANGE,
-        dimension="any",
-        judge="rules",
-        value=float(change.changed) if change.status == "ok" else None,
-        reason=change.reason or None,
-        reason_code=None if change.status == "ok" else "no_clinical_entity",
-    )
+def model_rubrics(plan: Plan) -> list[Rubric]:
+    """Return the rubrics of a plan that a model is asked about."""
+    chosen = [rubrics.get(name) for name in rubric_names(plan)]
+    return [one for one in chosen if one.judged_by(plan.roles["judge"].model) not in (RULES, None)]
 
 
 async def judge_answers(context: AuditContext) -> Counts:
-    """Judge every scorable answer under the rubrics of the recipe; appends to judgements.jsonl.
+    """Judge what the rubrics of the plan judge; appends to judgements.jsonl.
 
     An answer that is not ok (refused, truncated, empty, error) gets no verdict: it is counted as
-    unscored. The paired change compares each answer with `base` asked the same way.
+    unscored. A pair is an answer beside the one to `base` asked the same way. Resume: only what
+    has no verdict in the file is asked.
     """
-    answers = [a for a in context.run.answers() if a.status == "ok"]
-    known = context.run.ids("judgements")
-    for name in context.recipe.rubrics:
-        if name == PAIRED_CHANGE:
-            _judge_changes(context, answers, known)
+    material = Material.read(context)
+    for name in rubric_names(context.plan):
+        rubric = rubrics.get(name)
+        cases = list(CASES[rubric.subject](material))
+        if rubric.judged_by(context.plan.roles["judge"].model) == RULES:
+            _judge_by_rules(context, rubric, cases)
         else:
-            await _judge_rubric(context, answers, rubrics.get(name), known)
+            await _judge_by_model(context, rubric, cases)
     return by_status(context.run.judgements())
 
 
-def _judge_changes(context: AuditContext, answers: list[Answer], known: set[str]) -> None:
-    base_variant = {v.sample_id: v.id for v in context.run.variants() if v.arm == "base"}
-    sample_of = {v.id: v.sample_id for v in context.run.variants()}
-    bases = {
-        (sample_of[a.variant_id], a.arm): a
-        for a in answers
-        if a.repeat == 0 and a.variant_id == base_variant[sample_of[a.variant_id]]
-    }
-    pairs = [(a, bases.get((sample_of[a.variant_id], a.arm))) for a in answers]
-    todo = [
-        (answer_, base)
-        for answer_, base in pairs
-        if base is not None and base is not answer_ and answer_.arm != "original"
-    ]
-    missing = [(a, b) for a, b in todo if paired_change_id(a, b) not in known]
-    context.run.append("judgements", [paired_change(a, b) for a, b in missing])
+@dataclass(frozen=True)
+class Material:
+    """What there is to be judged in a run."""
+
+    answers: Sequence[Answer]
+    """Those that can be scored."""
+    variants: Mapping[str, Variant]
+    questions: Mapping[str, Question]
+    """What was asked, by the answer's id."""
+    sources: Mapping[str, str]
+    """The source's own wording, by sample."""
+    triples: Mapping[str, Sequence[Triple]]
+
+    @classmethod
+    def read(cls, context: AuditContext) -> "Material":
+        """Read the stage files of a run."""
+        return cls(
+            answers=[a for a in context.run.answers() if a.status == "ok"],
+            variants={v.id: v for v in context.run.variants()},
+            questions={q.id: q for q in all_questions(context)},
+            sources={s.id: s.text for s in context.run.samples()},
+            triples=triples_by_source(context),
+        )
 
 
-async def _judge_rubric(
-    context: AuditContext, answers: list[Answer], rubric: Rubric, known: set[str]
-) -> None:
+def answer_cases(material: Material) -> Iterator[Case]:
+    """Yield each answer with its question; a repeat is there for its change, not for a score."""
+    for answer in material.answers:
+        if answer.repeat == 0:
+            texts = {"question": material.questions[answer.id].text, "answer": answer.text}
+            yield Case(answer.id, None, texts, material.triples.get(answer.id, ()))
+
+
+def variant_cases(material: Material) -> Iterator[Case]:
+    """Yield each question that passed the gate with its source."""
+    asked = {question.variant.id: question.variant for question in material.questions.values()}
+    for variant in asked.values():
+        texts = {"source": material.sources[variant.sample_id], "question": variant.text}
+        yield Case(variant.id, None, texts)
+
+
+def pair_cases(material: Material) -> Iterator[Case]:
+    """Yield each answer beside the answer to `base` asked the same way; the repeats too.
+
+    Of a multi-hop answer only the last step is compared: the first restates the question, and with
+    it what was changed.
+    """
+    bases: dict[tuple[str, str], Answer] = {}
+    for answer in material.answers:
+        variant = material.variants[answer.variant_id]
+        if variant.arm == "base" and answer.repeat == 0:
+            bases[variant.sample_id, answer.arm] = answer
+    for answer in material.answers:
+        base = bases.get((material.variants[answer.variant_id].sample_id, answer.arm))
+        if base is not None and base is not answer and answer.arm != "original":
+            yield Case(answer.id, base.id, {"answer_a": _said(base), "answer_b": _said(answer)})
+
+
+def _said(answer: Answer) -> str:
+    return final_section(answer.text).strip()
+
+
+CASES: dict[Subject, Callable[[Material], Iterator[Case]]] = {
+    "answer": answer_cases,
+    "variant": variant_cases,
+    "pair": pair_cases,
+}
+
+
+def _judge_by_rules(context: AuditContext, rubric: Rubric, cases: Sequence[Case]) -> None:
+    if rubric.rules is None:
+        raise ValueError(f"rubric {rubric.name} has no rules")
+    known = context.run.ids("judgements")
     first = rubric.dimensions[0]
-    missing = {
-        verdict_id(context, a.id, rubric, first): a
-        for a in answers
-        if a.repeat == 0
-        and any(verdict_id(context, a.id, rubric, d) not in known for d in rubric.dimensions)
+    missing = [case for case in cases if verdict_id(rubric, case, first, RULES) not in known]
+    made = [one for case in missing for one in judgements(rubric, case, RULES, rubric.rules(case))]
+    context.run.append("judgements", [one for one in made if one.id not in known])
+
+
+async def _judge_by_model(context: AuditContext, rubric: Rubric, cases: Sequence[Case]) -> None:
+    judge = context.plan.roles["judge"].model
+    known = context.run.ids("judgements")
+    todo = {
+        verdict_id(rubric, case, rubric.dimensions[0], judge, order): (case, order)
+        for case in cases
+        for order in _orders(rubric)
+        if any(verdict_id(rubric, case, d, judge, order) not in known for d in rubric.dimensions)
     }
-    texts = {q.id: q.text for q in all_questions(context)}
-    if context.callers["judge"] is None:
-        values = {
-            key: {name: attributes.get(name).value(texts[a.id]) for name in attributes.names()}
-            for key, a in missing.items()
-        }
-        hops = triples_by_source(context)
-        made = [
-            verdict
-            for key, a in missing.items()
-            for verdict in judgements_by_rules(context, a, rubric, values[key], hops[a.id])
-        ]
-        context.run.append("judgements", [j for j in made if j.id not in known])
-        return
-    asked = [(key, rubric_messages(rubric, texts[a.id], a.text)) for key, a in missing.items()]
+    asked = [
+        (key, rubric_messages(rubric, case.shown(order or 0)))
+        for key, (case, order) in todo.items()
+    ]
     async for key, reply in ask(context, "judge", asked, dict(rubric.schema)):
-        made = judgements_from_reply(context, missing[key], rubric, reply)
-        context.run.append("judgements", [j for j in made if j.id not in known])
+        case, order = todo[key]
+        made = judgements(rubric, case, judge, read_reply(rubric, reply), order)
+        context.run.append("judgements", [one for one in made if one.id not in known])
+    if len(rubric.orders) > 1:
+        _combine_orders(context, rubric, cases)
+
+
+def _orders(rubric: Rubric) -> tuple[int | None, ...]:
+    """Return the orders that get verdicts of their own; None where there is but one."""
+    return rubric.orders if len(rubric.orders) > 1 else (None,)
+
+
+def rubric_messages(rubric: Rubric, texts: Mapping[str, str]) -> Messages:
+    """Return the rubric's prompt, filled. Nothing is cut: too long a text is a failed call."""
+    return fill_messages(parse_messages(rubric.prompt), texts)
+
+
+def read_reply(rubric: Rubric, reply: Reply) -> Mapping[str, Verdict]:
+    """Read a judge's reply: a value or a status for each dimension, never a default."""
+    if rubric.parse is None:
+        raise ValueError(f"rubric {rubric.name} reads no replies")
+    if reply.status == "error":
+        failed = Verdict("error", reason=reply.error, reason_code="call_failed")
+        return dict.fromkeys(rubric.dimensions, failed)
+    return rubric.parse(reply.text, reply.finish_reason)
+
+
+def verdict_id(
+    rubric: Rubric, case: Case, dimension: str, judge: str, order: int | None = None
+) -> str:
+    """Return the id of a judgement: of a case, or of one order of a pair."""
+    position = rubric.dimensions.index(dimension)
+    asked = [rubric.name, dimension, judge, "" if judge == RULES else rubric.prompt_hash]
+    asked += [case.against_id] if case.against_id else []
+    asked += [] if order is None else [f"order {order}"]
+    return child_id(case.subject_id, "j", position, *asked)
+
+
+def judgements(
+    rubric: Rubric,
+    case: Case,
+    judge: str,
+    verdicts: Mapping[str, Verdict],
+    order: int | None = None,
+) -> list[Judgement]:
+    """Return the records of a case's verdicts, a record a dimension."""
+    return [
+        Judgement(
+            id=verdict_id(rubric, case, dimension, judge, order),
+            status=verdict.status,
+            subject_id=case.subject_id,
+            against_id=case.against_id,
+            rubric=rubric.name if order is None else rubric.name + ONE_ORDER,
+            dimension=dimension,
+            judge=judge,
+            order=order or 0,
+            value=verdict.value,
+            reason=verdict.reason or None,
+            reason_code=verdict.reason_code,
+            flags=verdict.flags,
+        )
+        for dimension, verdict in verdicts.items()
+    ]
+
+
+def _combine_orders(context: AuditContext, rubric: Rubric, cases: Sequence[Case]) -> None:
+    """Append, of each pair that was asked in both orders, what both agree on."""
+    judge = context.plan.roles["judge"].model
+    known = context.run.ids("judgements")
+    by_pair: defaultdict[tuple[str, str | None, str], dict[int, Verdict]] = defaultdict(dict)
+    for one in context.run.judgements():
+        if one.rubric == rubric.name + ONE_ORDER and one.judge == judge:
+            by_pair[one.subject_id, one.against_id, one.dimension][one.order] = _verdict(one)
+    made: list[Judgement] = []
+    for case in cases:
+        orders = {d: by_pair[case.subject_id, case.against_id, d] for d in rubric.dimensions}
+        verdicts = {d: both_orders(o[0], o[1]) for d, o in orders.items() if len(o) > 1}
+        made += judgements(rubric, case, judge, verdicts)
+    context.run.append("judgements", [one for one in made if one.id not in known])
+
+
+def _verdict(one: Judgement) -> Verdict:
+    return Verdict(
+        one.status, one.value, reason=one.reason, reason_code=one.reason_code, flags=one.flags
+    )

@@ -1,6 +1,6 @@
 """The Plan: what will be asked of whom, checked before anything costs a call."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -54,8 +54,16 @@ class Plan(BaseModel):
     seed: int = 0
     attributes: tuple[str, ...] = ()
     intersections: tuple[tuple[str, ...], ...] = ()
+    draws: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    """New values drawn a sample, by attribute; 1 where none is named (paper 1: four locations)."""
+    added: tuple[str, ...] | None = None
+    """Attributes that are put in where the source lacks them, in arms of their own; None: as the
+    recipe says."""
     asked: tuple[AskedArm, ...] = ()
-    controls: tuple[str, ...] = ()
+    rubrics: tuple[str, ...] = ()
+    """What is judged; empty: every rubric of the recipe that the judge can apply."""
+    controls: tuple[str, ...] | None = None
+    """Control arms; None: as the recipe says."""
     repeats: int = Field(default=1, ge=1)
     """Repeats of `base` in the repeat arm."""
     roles: dict[Role, RoleModel] = Field(default_factory=lambda: dict(DEFAULT_ROLES))
@@ -64,3 +72,20 @@ class Plan(BaseModel):
     max_in_flight: int = Field(default=16, gt=0)
     graph: str = "sqlite"
     """Where the knowledge graph is kept: "sqlite" (in the workspace) or an address."""
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """What is changed: each attribute alone, then the attributes that are changed together."""
+        return (*((name,) for name in self.attributes), *self.intersections)
+
+    def draws_of(self, group: tuple[str, ...]) -> int:
+        """Return how many variants a sample gets of a group; together, the first values count."""
+        return self.draws.get(group[0], 1) if len(group) == 1 else 1
+
+    def has_control(self, name: str) -> bool:
+        """Say whether a checked plan has a control arm."""
+        return name in (self.controls or ())
+
+    def adds(self, attribute: str) -> bool:
+        """Say whether a checked plan puts an attribute in where the source lacks it."""
+        return attribute in (self.added or ())

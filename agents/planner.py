@@ -543,7 +543,7 @@ def to_plan(
         attributes=draft.attributes,
         intersections=draft.intersections,
         asked=tuple(arm for arm in ASKED_ARMS if arm in draft.arms),
-        controls=tuple(arm for arm in ("repeat", "placebo") if arm in draft.arms),
+        controls=tuple(arm for arm in ("repeat", "placebo") if arm in draft.arms) or None,
         repeats=draft.repeats or 1,
         roles=chosen,
         max_calls=draft.max_calls,

@@ -15,7 +15,9 @@ Messages = tuple[tuple[str, str], ...]
 """(role, text) pairs, role one of system, user, assistant."""
 
 _HEADING = re.compile(r"^### (system|user|assistant)\n", re.MULTILINE)
-_OUR_TAG = re.compile(r"<(?=\\*\s*/?\s*(?:question|answer|triples|text)\b)", re.IGNORECASE)
+_OUR_TAG = re.compile(
+    r"<(?=\\*\s*/?\s*(?:question|source|answer(?:_[ab])?|triples|text)\b)", re.IGNORECASE
+)
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 

@@ -37,6 +37,10 @@ class Recipe(BaseModel):
     attributes: tuple[str, ...]
     """Attributes that are perturbed alone unless the plan names others."""
     intersections: tuple[tuple[str, ...], ...] = ()
+    draws: dict[str, int] = {}
+    """New values drawn a sample, by attribute."""
+    added: tuple[str, ...] = ()
+    """Attributes that are put in where the source lacks them."""
     asked: tuple[AskedArm, ...]
     """Ways to ask the target."""
     controls: tuple[str, ...] = ()

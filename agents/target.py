@@ -37,7 +37,7 @@ class Question:
 
 def questions(context: AuditContext, sample: Sample, variant: Variant) -> Iterator[Question]:
     """Yield what the target is asked about one variant, in a fixed order."""
-    repeats = context.plan.repeats if "repeat" in context.plan.controls else 0
+    repeats = context.plan.repeats if context.plan.has_control("repeat") else 0
     generated: tuple[AskedArm, ...] = tuple(a for a in context.plan.asked if a != "original")
     asked = generated
     if variant.arm == "base":

@@ -23,7 +23,6 @@ from evenhand.agents.estimate import check_plan, model_settings
 from evenhand.agents.plan import ROLES, Plan, Role
 from evenhand.agents.prompt import prompt_hash
 from evenhand.agents.recipe import STAGES, load_recipe
-from evenhand.agents.rubrics import rubrics
 from evenhand.agents.state import AuditContext, AuditState
 from evenhand.graph_store.errors import RunStopped, UserError
 from evenhand.graph_store.records import Judgement, Variant, child_id, content_hash
@@ -271,10 +270,7 @@ def _prompt_hashes(plan: Plan) -> dict[str, str]:
     }
     used |= {name for role, name in by_role.items() if plan.roles[role].model != "rules"}
     hashes = {name: prompt_hash(name) for name in sorted(used)}
-    if plan.roles["judge"].model != "rules":
-        names = [n for n in load_recipe(plan.recipe).rubrics if n != judge.PAIRED_CHANGE]
-        hashes |= {f"rubric.{name}": rubrics.get(name).prompt_hash for name in names}
-    return hashes
+    return hashes | {f"rubric.{r.name}": r.prompt_hash for r in judge.model_rubrics(plan)}
 
 
 def _versions() -> dict[str, str]:

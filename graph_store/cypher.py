@@ -232,6 +232,7 @@ CHANGED_CASES = f"""
         AND {_CHANGING_ONLY}
     MATCH (variant)<-[:ANSWERS]-(answer:Answer)<-[:JUDGES]-(verdict:Judgement)
     WHERE verdict.rubric = 'paired_change' AND verdict.value = 1
+        AND coalesce(verdict.dimension, 'any') = 'any'
     MATCH (verdict)-[:COMPARES_WITH]->(base)
     WITH sample, change, variant, answer, verdict, base
     ORDER BY change.run, coalesce(sample.position, -1), sample.id, coalesce(variant.position, -1),

@@ -96,6 +96,8 @@ class Change(BaseModel):
 ShownArm = Literal[
     "base", "isolated", "added", "relation", "full", "text_only", "tabular_only", "placebo"
 ]
+ADDED = "added:"
+"""Prefix of the group of variants that put in what the source lacks; never pooled with swaps."""
 AskedArm = Literal["original", "no_hop", "multi_hop", "labels"]
 
 
@@ -119,8 +121,9 @@ class Variant(Record):
 
     @property
     def group(self) -> str:
-        """How the arm is named in a measurement: "age+gender", "placebo", "base"."""
-        return "+".join(self.attributes) or self.arm
+        """How the arm is named in a measurement: "age+gender", "added:location", "placebo"."""
+        names = "+".join(self.attributes)
+        return f"{ADDED}{names}" if self.arm == "added" else names or self.arm
 
 
 class Tokens(BaseModel):
@@ -196,6 +199,13 @@ class Measurement(Record):
     control: Finite | None = None
     """The same number in the control arm, on the same items; value is net of it."""
     control_arm: str | None = None
+    floor: Finite | None = None
+    """What the number is on average where nothing differs, if that is not 0 (a divergence)."""
+    floor_high: Finite | None = None
+    """Its 95 % point where nothing differs."""
+    worst_low: Finite | None = None
+    """Where the number lies at least, whatever the asked but unscored items hide."""
+    worst_high: Finite | None = None
     p: Finite | None = None
     """Raw p-value, before correction within the family."""
     p_adjusted: Finite | None = None

@@ -37,7 +37,7 @@ R = TypeVar("R", bound=Record)
 _APPENDING = threading.Lock()
 
 StageName = Literal[
-    "samples", "triples", "variants", "gate", "answers", "judgements", "measurements"
+    "samples", "triples", "variants", "gate", "answers", "judgements", "labels", "measurements"
 ]
 STAGE_RECORDS: dict[StageName, type[Record]] = {
     "samples": Sample,
@@ -46,6 +46,7 @@ STAGE_RECORDS: dict[StageName, type[Record]] = {
     "gate": Judgement,
     "answers": Answer,
     "judgements": Judgement,
+    "labels": Judgement,
     "measurements": Measurement,
 }
 
@@ -241,6 +242,10 @@ class RunDirectory:
     def judgements(self) -> list[Judgement]:
         """Read judgements.jsonl."""
         return list(self._read("judgements", Judgement))
+
+    def labels(self) -> list[Judgement]:
+        """Read labels.jsonl: the verdicts of people; `judge` is the rater."""
+        return list(self._read("labels", Judgement))
 
     def measurements(self) -> list[Measurement]:
         """Read measurements.jsonl."""

@@ -276,6 +276,7 @@ CHANGED_CASES = f"""
     JOIN node base ON base.number = compared.end_node
     WHERE (:run IS NULL OR change.run = :run) AND {_CHANGING_ONLY}
         AND json_extract(verdict.properties, '$.rubric') = 'paired_change'
+        AND coalesce(json_extract(verdict.properties, '$.dimension'), 'any') = 'any'
         AND json_extract(verdict.properties, '$.value') = 1
     ORDER BY change.run, coalesce(json_extract(sample.properties, '$.position'), -1), sample.id,
         coalesce(json_extract(variant.properties, '$.position'), -1), variant.id,

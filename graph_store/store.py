@@ -120,9 +120,9 @@ class GraphStore(Protocol):
     ) -> list[ChangedCase]:
         """Return every case where only this attribute changed, and the clinical answer with it.
 
-        A row a verdict of "paired_change" that is 1, on an answer to a variant that changes this
-        attribute alone and that the gate did not reject; by run, sample, variant, way of asking,
-        answer and verdict, in the order of the data set.
+        A row a verdict of "paired_change" that is 1 in "any" kind, on an answer to a variant that
+        changes this attribute alone and that the gate did not reject; by run, sample, variant, way
+        of asking, answer and verdict, in the order of the data set.
         """
         ...
 

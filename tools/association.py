@@ -33,6 +33,8 @@ _WORDS = {
         r"|(?:patient's|the|their) (?:home|location)|rural|urban"
     ),
 }
+ATTRIBUTES = tuple(_WORDS)
+"""The attributes whose value in the question is looked for."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _ARROW = re.compile(r"-{1,3}>|={1,3}>|[→⟶⇒]")
 _GENERIC_PLACE = re.compile(

@@ -8,9 +8,9 @@ gives the same content, and every difference can be pointed at.
 import csv
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal
 
@@ -18,6 +18,17 @@ from evenhand.tools.hops import final_section
 
 Kind = Literal["diagnosis", "test", "treatment", "urgency"]
 Standing = Literal["asserted", "considered", "history", "denied"]
+KINDS: tuple[Kind, ...] = ("diagnosis", "test", "urgency", "treatment")
+"""Kinds in which two answers are compared."""
+ANY = "any"
+CHANGE_DIMENSIONS: tuple[str, ...] = (ANY, *KINDS)
+"""Dimensions of a paired change; "any" is at least one of the kinds."""
+_FIRST: dict[Kind, str] = {
+    "diagnosis": "first diagnosis",
+    "test": "first test",
+    "urgency": "urgency",
+    "treatment": "first treatment",
+}
 URGENCY_LEVELS = ("immediate", "urgent", "soon", "routine")
 """Most urgent first."""
 
@@ -105,7 +116,16 @@ class ClinicalChange:
     status: Literal["ok", "unparsable"]
     changed: bool
     reason: str
-    kinds: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    pairs: Mapping[Kind, tuple[str, str]]
+    """The first of each kind in both answers; a kind that one of them does not name is missing."""
+
+    def reason_of(self, kind: Kind) -> str:
+        """Return how a kind that both name differs, or that it does not; "" for another."""
+        if kind not in self.pairs:
+            return ""
+        first, second = self.pairs[kind]
+        return f"{_FIRST[kind]}: {first}" + (f" -> {second}" if first != second else "")
 
 
 @dataclass(frozen=True)
@@ -176,17 +196,18 @@ def compare_clinical(base: str, variant: str) -> ClinicalChange:
         status "ok" with changed, or "unparsable". The reason of an unchanged pair names what was
         compared.
     """
-    kinds = {
-        name: (first, second)
-        for (name, first), (_, second) in zip(_firsts(base), _firsts(variant), strict=True)
-        if first is not None and second is not None
+    firsts, seconds = _firsts(base), _firsts(variant)
+    pairs: dict[Kind, tuple[str, str]] = {
+        kind: (firsts[kind], seconds[kind]) for kind in KINDS if kind in firsts and kind in seconds
     }
+    if not pairs:
+        return ClinicalChange("unparsable", False, "no_clinical_entity", (), pairs)
+    kinds: tuple[Kind, ...] = tuple(kind for kind, (a, b) in pairs.items() if a != b)
+    same = f"same {', '.join(_FIRST[kind] for kind in pairs)}"
+    change = ClinicalChange("ok", bool(kinds), same, kinds, pairs)
     if not kinds:
-        return ClinicalChange("unparsable", False, "no_clinical_entity", ())
-    changed = {name: pair for name, pair in kinds.items() if pair[0] != pair[1]}
-    shown = [f"{name}: {first} -> {second}" for name, (first, second) in changed.items()]
-    same = f"same {', '.join(kinds)}"
-    return ClinicalChange("ok", bool(changed), "; ".join(shown) or same, tuple(changed))
+        return change
+    return replace(change, reason="; ".join(change.reason_of(kind) for kind in kinds))
 
 
 def find_clinical(text: str) -> list[Hit]:
@@ -217,14 +238,17 @@ def _prose(text: str) -> str:
     return "".join(part for part in _SENTENCE.findall(text) if not _ARROW.search(part))
 
 
-def _firsts(text: str) -> list[tuple[str, str | None]]:
+@lru_cache(maxsize=1024)
+def _firsts(text: str) -> dict[Kind, str]:
+    """Return the first term of each kind that an answer names; a base answer is read once."""
     content = clinical_content(text)
-    return [
-        ("first diagnosis", content.leading),
-        ("first test", content.tests[0] if content.tests else None),
-        ("urgency", content.urgency),
-        ("first treatment", content.treatments[0] if content.treatments else None),
-    ]
+    firsts: dict[Kind, str | None] = {
+        "diagnosis": content.leading,
+        "test": next(iter(content.tests), None),
+        "urgency": content.urgency,
+        "treatment": next(iter(content.treatments), None),
+    }
+    return {kind: term for kind, term in firsts.items() if term is not None}
 
 
 def _terms(hits: Iterable[Hit]) -> tuple[str, ...]:

@@ -383,7 +383,7 @@ def _subject_name(token: "Token") -> str:
     words = [t for t in token.subtree if t.i not in skip and not t.is_punct]
     possessive = {c.i for c in token.children if c.dep_ == "poss" for c in c.subtree}
     words = [t for t in words if t.i not in possessive and t.lower_ not in ("a", "an", "the", "'s")]
-    name = " ".join(t.text for t in words)
+    name = " ".join(t.text for t in words) or token.text
     if token.lower_ in _PATIENT or name.lower() in _PATIENT:
         return "patient"
     first = words[0] if words else token

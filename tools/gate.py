@@ -1,19 +1,21 @@
 """The validity gate: did only the declared attributes change, and can such a patient be?
 
 Whoever made a variant (rules or a model), the text decides: outside the declared attributes' own
-words, and the "a" or "an" before a number, both texts must be the same bytes.
+words, and the "a" or "an" before them, both texts must be the same bytes. What was put in must be
+the attribute's one form and nothing more; it is cut out again before the texts are compared.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from evenhand.graph_store.records import Change, Triple
 from evenhand.tools.attributes import Mention, attributes
 from evenhand.tools.attributes.age import years
+from evenhand.tools.base_text import SENTENCE_BREAK, with_article
 from evenhand.tools.patients import impossible
-from evenhand.tools.sentences import article
+from evenhand.tools.sentences import article, verbalise
 from evenhand.tools.word_diff import Piece, word_diff
 
 ReasonCode = Literal[
@@ -37,9 +39,10 @@ _NUMBER = re.compile(
     r"\d+(?:[.,]\d+)*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|once|twice)\b",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
 _ARTICLE = re.compile(r"\b([Aa])n?(\s)$")
 _SHOWN_CHARACTERS = 60
+_LISTED = frozenset({"has_history"})
+"""Predicates whose objects are not one attribute's value each."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +61,15 @@ def check_isolation(base: str, variant: str, changes: Sequence[Change]) -> GateV
     """Accept a variant that differs from `base` in the declared attributes' own words alone.
 
     The reason codes, in the order in which they are looked for: empty; not_changed (an attribute
-    still has its old value); wrong_value (it has neither the declared nor the old one, or `base`
-    does not state `before`); whitespace, negation_changed, number_changed, other_change (what else
-    differs); impossible_patient (only where the base was possible).
+    still has its old value, or was not put in); wrong_value (it has neither the declared nor the
+    old one, or `base` does not state `before`); whitespace, negation_changed, number_changed,
+    other_change (what else differs); impossible_patient (only where the base was possible).
 
     Args:
         base: The base text.
         variant: The text that was made from it.
-        changes: The declared changes, at least one, each with a registered attribute and a value
-            before.
+        changes: The declared changes, at least one, each with a registered attribute; `before` is
+            None where the base states no value.
     """
     if not variant.strip():
         return _rejected("empty", "the variant has no text")
@@ -74,10 +77,17 @@ def check_isolation(base: str, variant: str, changes: Sequence[Change]) -> GateV
         fault = _value_fault(base, variant, change)
         if fault:
             return fault
-    names = [change.attribute for change in changes]
+    names = [change.attribute for change in changes if change.before is not None]
+    without = variant
+    for change in changes:
+        if change.before is None:
+            shorter = _cut(without, change)
+            if shorter is None:
+                return _rejected("other_change", f"{change.attribute} is put in in another form")
+            without = shorter
     return (
-        _other_fault(_masked(base, names), _masked(variant, names))
-        or _article_fault(base, variant)
+        _other_fault(_masked(base, names), _masked(without, names))
+        or _article_fault(base, variant, [change.attribute for change in changes])
         or _patient_fault(base, variant)
         or ACCEPTED
     )
@@ -93,9 +103,8 @@ def check_placebo(triples: Sequence[Triple], text: str, question: str = "") -> G
     """
     if not text.strip():
         return _rejected("empty", "the rewording has no text")
-    stated = {each.predicate: each.object for each in reversed(triples)}
     return (
-        _attribute_fault(stated, text)
+        _attribute_fault(triples, text)
         or _missing_object(triples, text)
         or _extra_number(triples, text, question)
         or _denial_fault(triples, text.removesuffix(question))
@@ -112,17 +121,42 @@ def _value_fault(base: str, variant: str, change: Change) -> GateVerdict | None:
     before = {mention.value for mention in known.find(base)}
     after = {mention.value for mention in known.find(variant)}
     name = change.attribute
-    if before != {change.before}:
+    if before != ({change.before} - {None}):
         said = ", ".join(sorted(before)) or "none"
-        return _rejected("wrong_value", f"{name} of the base is {said}, not {change.before}")
+        wanted = change.before or "none"
+        return _rejected("wrong_value", f"{name} of the base is {said}, not {wanted}")
     if change.before in after and change.before != change.after:
         return _rejected("not_changed", f"{name} is still {change.before}")
+    if change.before is None and not after:
+        return _rejected("not_changed", f"{name} is still not stated")
     if change.before == change.after:
         return _rejected("not_changed", f"{name} is declared {change.after} before and after")
     if after != {change.after}:
         said = ", ".join(sorted(after)) or "not stated"
         return _rejected("wrong_value", f"{name} is {said}, not {change.after}")
     return None
+
+
+def _cut(variant: str, change: Change) -> str | None:
+    """Return the text without the words that state an added value; None: in no form of ours."""
+    known = attributes.get(change.attribute)
+    words = f"{known.words(change.after)} "
+    spans = [(match.start(), match.end()) for match in re.finditer(re.escape(words), variant)]
+    stated = known.find(variant)
+    covering = [
+        (start, end)
+        for start, end in spans
+        if all(start <= mention.start and mention.end <= end for mention in stated)
+    ]
+    if not covering or (words.endswith(". ") and not _opens_sentence(variant, covering[0][0])):
+        return None
+    start, end = covering[0]
+    return with_article(variant[:start], variant[end:]) + variant[end:]
+
+
+def _opens_sentence(text: str, at: int) -> bool:
+    """Tell whether a sentence begins here, behind the opening one."""
+    return any(match.end() == at for match in SENTENCE_BREAK.finditer(text))
 
 
 def _masked(text: str, names: Sequence[str]) -> str:
@@ -166,20 +200,21 @@ def _found(pattern: re.Pattern[str], text: str) -> list[str]:
     return sorted(match[0].lower() for match in pattern.finditer(text))
 
 
-def _article_fault(base: str, variant: str) -> GateVerdict | None:
-    """Reject a wrong "a" or "an" before the age; it gives the change away to the model."""
-    wrong = _wrong_article(variant)
-    if wrong and not _wrong_article(base):
+def _article_fault(base: str, variant: str, names: Sequence[str]) -> GateVerdict | None:
+    """Reject a wrong "a" or "an" before what changed; it gives the change away to the model."""
+    known = ["age", *(name for name in names if name != "age")]
+    wrong = _wrong_article(variant, known)
+    if wrong and not _wrong_article(base, known):
         return _rejected("other_change", f"the article in {wrong!r} is wrong")
     return None
 
 
-def _wrong_article(text: str) -> str | None:
-    for mention in attributes.get("age").find(text):
+def _wrong_article(text: str, names: Sequence[str]) -> str | None:
+    for mention in (each for name in names for each in attributes.get(name).find(text)):
         found = _ARTICLE.search(text[: mention.start])
-        number = text[mention.start : mention.end]
-        if found and found[0].strip().lower() != article(number):
-            return f"{found[0]}{number}"
+        words = text[mention.start : mention.end]
+        if found and found[0].strip().lower() != article(words):
+            return f"{found[0]}{words}"
     return None
 
 
@@ -203,12 +238,15 @@ def _impossible(text: str) -> str | None:
     )
 
 
-def _attribute_fault(stated: Mapping[str, str], text: str) -> GateVerdict | None:
+def _attribute_fault(triples: Sequence[Triple], text: str) -> GateVerdict | None:
+    """Compare each attribute with what its triples alone say in our own form."""
     for name in attributes.names():
         known = attributes.get(name)
-        value = stated.get(known.predicate)
+        own = [each for each in triples if each.predicate == known.predicate]
+        wanted = known.value(verbalise(own))
         said = known.value(text)
-        wanted = re.sub(r"(?<=\d) years?(?: old)?$", "", value) if value else None
+        if said is None and known.predicate in _LISTED:
+            continue  # its objects are looked for like all others
         if said != wanted and (said is None or wanted is None or said.lower() != wanted.lower()):
             return _rejected("wrong_value", f"{name} is {said}, not {wanted}")
     return None
@@ -235,7 +273,7 @@ def _extra_number(triples: Sequence[Triple], text: str, question: str) -> GateVe
 def _denial_fault(triples: Sequence[Triple], text: str) -> GateVerdict | None:
     """Reject a denied symptom that is stated, and a stated one that is denied."""
     objects = [_plain(each.object).rstrip(".") for each in triples]
-    for sentence in map(_plain, _SENTENCE_END.split(text)):
+    for sentence in map(_plain, SENTENCE_BREAK.split(text)):
         for triple, words in zip(triples, objects, strict=True):
             if triple.predicate not in ("denies", "has_symptom", "has_history"):
                 continue

@@ -78,7 +78,8 @@ def _changed(
 
 
 def _paired(row: ChangedAnswer) -> JudgementRow | None:
-    return next((verdict for verdict in row.verdicts if verdict.rubric == PAIRED_CHANGE), None)
+    paired = (verdict for verdict in row.verdicts if verdict.rubric == PAIRED_CHANGE)
+    return next((verdict for verdict in paired if verdict.dimension in (None, "any")), None)
 
 
 def _said(verdict: JudgementRow | None, arm: str) -> str:

@@ -51,6 +51,82 @@ def parse_label(raw: str, *, labels: Sequence[str], finish_reason: str | None = 
     return Verdict("refused") if refused else verdict
 
 
+def parse_labels(
+    raw: str, *, keys: Sequence[str], labels: Sequence[str], finish_reason: str | None = None
+) -> dict[str, Verdict]:
+    """Read a label for each of several keys, from an object or from lines "key: label".
+
+    A key that is missing is unparsable for itself alone, or truncated where the reply was cut
+    before it. Case and underscores do not matter; two different labels for a key are none.
+
+    Args:
+        raw: The whole reply, as it came; reasoning blocks in it do not count.
+        keys: What is labelled.
+        labels: The labels, the same for every key.
+        finish_reason: As the server gave it; "length" means that the reply was cut.
+
+    Returns:
+        A Verdict for each key, as of `parse_label`.
+
+    Example:
+        >>> parse_labels('{"a": "same"}', keys=["a"], labels=["same", "different"])["a"].value
+        'same'
+    """
+    reply = Reply.of(raw, finish_reason)
+    stated = {key: _stated(reply, key) for key in keys}
+    if not any(stated.values()):
+        refused = not reply.objects and declines(reply.text)
+        missing = "missing_key" if reply.objects else "no_label" if reply.text else "empty"
+        return dict.fromkeys(keys, Verdict("refused") if refused else reply.failed(missing))
+    reason = _reason(reply)
+    return {
+        key: replace(_agreed(values, labels), reason=reason)
+        if values
+        else reply.failed("missing_key")
+        for key, values in stated.items()
+    }
+
+
+def parse_texts(raw: str, *, keys: Sequence[str]) -> dict[str, str]:
+    """Return what the objects of a reply say in words under each of several keys.
+
+    A key without words, or with different ones, is left out; blanks around them do not count.
+    """
+    reply = Reply.of(raw, None)
+    found: dict[str, str] = {}
+    for key in keys:
+        stated = {v.strip() for v in _stated(reply, key) if reply.objects and isinstance(v, str)}
+        if len(stated) == 1:
+            found[key] = stated.pop()
+    return found
+
+
+def _stated(reply: Reply, key: str) -> list[Value]:
+    """Return what is stated for a key: in objects, or, where there is none, on lines."""
+    if reply.objects:
+        pairs = [pair for found in reply.objects for pair in found.value.pairs]
+        return [value for name, value in pairs if _normal(name.replace("_", " ")) == _spaced(key)]
+    line = rf"^[\s*_`#>-]{{0,6}}{re.escape(_spaced(key))}[\s*_`]{{0,4}}[:=]([^\n]{{1,200}})$"
+    lines = re.findall(line, reply.text.replace("_", " "), re.IGNORECASE | re.MULTILINE)
+    whole = lines[:-1] if reply.cut and lines and reply.text.endswith(lines[-1]) else lines
+    return list(whole)
+
+
+def _agreed(values: Sequence[Value], labels: Sequence[str]) -> Verdict:
+    plain = [value.replace("_", " ") if isinstance(value, str) else value for value in values]
+    read = {_label_of_value(value, labels) for value in plain}
+    return read.pop() if len(read) == 1 else unparsable("several_labels")
+
+
+def _reason(reply: Reply) -> str | None:
+    said = [v for found in reply.objects for name, v in found.value.pairs if name == "reason"]
+    return next((value for value in said if isinstance(value, str)), None)
+
+
+def _spaced(key: str) -> str:
+    return key.replace("_", " ").casefold()
+
+
 _KEY = re.compile(
     r"\s*(?:final\s)?(?:label|verdict|answer|classification|decision|category|result|choice"
     r"|judge?ment)\s*",

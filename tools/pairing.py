@@ -4,24 +4,44 @@ Both the numbers (tools/measure.py) and the rows that a reader opens behind a nu
 so they cannot disagree. The unit is the sample: an item's value is the mean over its scored rows.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.graph_store.records import Answer, Judgement, Sample, Variant
+from evenhand.graph_store.records import ADDED, Answer, Change, Judgement, Sample, Variant
 from evenhand.graph_store.run_directory import RunDirectory
+from evenhand.tools.askings import (
+    MISSING,
+    Asking,
+    AskingKey,
+    ReadVerdict,
+    VerdictKey,
+    askings_by_key,
+    shown_or_not,
+    verdicts_by_key,
+)
+from evenhand.tools.askings import NAN as NAN
+from evenhand.tools.clinical import ANY as ANY
+from evenhand.tools.clinical import KINDS
 
 ASSOCIATION = "attribute_association"
 CHANGE = "paired_change"
+CHANGE_BY_MODEL = "pairwise_change"
+CHANGE_KINDS: tuple[str, ...] = KINDS
+QUALITY = "question_quality"
+QUALITY_DIMENSIONS = ("factual_consistency", "clinical_relevance", "coherence")
 DIMENSIONS = ("age", "gender", "age_gender", "location", "age_gender_location")
 ORIGINAL, BASE, REPEAT, PLACEBO = "original", "base", "repeat", "placebo"
-NAN = math.nan
+NOT_NEEDED = "not_needed"
+"""Status of an added arm where the source states the attributes already."""
+SHOWN = ("base", "isolated", "added", "placebo")
+"""Arms of variants that are measured."""
+NO_HOP, MULTI_HOP = "no_hop", "multi_hop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +54,7 @@ class MeasuredRow:
     variant_id: str | None
     answer_id: str | None
     group: str
-    """The variant's group: "age", "age+gender", "placebo", "repeat", "base"."""
+    """The variant's group: "age", "age+gender", "added:age", "placebo", "repeat", "base"."""
     arm: str
     value: float
     """The answer's score, or 1 changed / 0 same; NaN where there is none."""
@@ -43,6 +63,9 @@ class MeasuredRow:
     reason: str | None
     control_value: float = NAN
     """The item's value in the control arm; NaN without one."""
+    labels: tuple[str, ...] = ()
+    """What the answer names, where categories are compared."""
+    control_labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,40 +73,39 @@ class Planned:
     """What the plan promised: every cell of it is reported, also when it is empty."""
 
     asked: tuple[str, ...]
-    groups: tuple[str, ...]
-    """Attributes and intersections, as in Variant.group."""
+    swapped: tuple[str, ...]
+    """Attributes and intersections whose stated values are changed, as in Variant.group."""
+    added: tuple[str, ...]
+    """Groups that put in what a source lacks ("added:location"); never pooled with the swaps."""
     controls: tuple[str, ...]
     repeats: int
     """Repeats of `base`; 0 without a repeat arm."""
+    rubrics: tuple[str, ...] = (ASSOCIATION, CHANGE)
+    """What is judged: what is not has no cells."""
+    encoder: str = "minilm"
+    """What embeds tokens for BERTScore (tools/bertscore.py)."""
 
     @classmethod
     def read(cls, plan: dict[str, Any]) -> Self:
         """Read the part of a manifest's plan that decides on the cells."""
-        together = ["+".join(names) for names in plan.get("intersections", ())]
+        names = [(name,) for name in plan.get("attributes", ())]
+        names += [tuple(together) for together in plan.get("intersections", ())]
+        put_in = set(plan.get("added") or ())
         controls = tuple(plan.get("controls", ()))
         return cls(
             asked=tuple(plan.get("asked", ())),
-            groups=(*plan.get("attributes", ()), *together),
+            swapped=tuple("+".join(group) for group in names),
+            added=tuple(ADDED + "+".join(group) for group in names if put_in.intersection(group)),
             controls=controls,
             repeats=int(plan.get("repeats", 1)) if REPEAT in controls else 0,
+            rubrics=tuple(plan.get("rubrics") or (ASSOCIATION, CHANGE)),
+            encoder=str(plan.get("encoder") or "minilm"),
         )
 
-
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """One asking of one variant, and what came of it: "ok" is an answer that can be judged."""
-
-    variant_id: str | None
-    answer_id: str | None
-    group: str
-    status: str
-    reason: str | None
-
-
-_AskingKey = tuple[str, str, int]
-_Verdict = tuple[float, str, str | None]
-"""Value, status, reason."""
-_VerdictKey = tuple[str, str, str, str | None]
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """All groups of changed variants, the added ones last."""
+        return (*self.swapped, *self.added)
 
 
 @dataclass(frozen=True)
@@ -94,10 +116,16 @@ class RecordIndex:
     samples: Sequence[Sample]
     variants: dict[tuple[str, str], list[Variant]]
     """By sample and group: "base", the isolated groups, "placebo"."""
-    askings: dict[_AskingKey, _Asking]
+    askings: dict[AskingKey, Asking]
     """By variant, arm and repeat."""
-    verdicts: dict[_VerdictKey, _Verdict]
-    """By rubric, dimension, answer and the answer that it was compared with."""
+    verdicts: dict[VerdictKey, ReadVerdict]
+    """By rubric, dimension, answer (or variant) and the answer that it was compared with."""
+    answers: dict[str, Answer]
+    """By id."""
+    gate: dict[str, Judgement]
+    """The gate's verdicts by variant."""
+    labels: Sequence[Judgement]
+    """What people said."""
 
     @classmethod
     def read(cls, run: RunDirectory) -> Self:
@@ -105,42 +133,102 @@ class RecordIndex:
         planned = Planned.read(run.manifest.plan)
         variants: dict[tuple[str, str], list[Variant]] = defaultdict(list)
         for variant in run.variants():
-            if variant.arm in ("base", "isolated", "placebo"):
+            if variant.arm in SHOWN:
                 variants[variant.sample_id, variant.group].append(variant)
+        gate = {judgement.subject_id: judgement for judgement in run.gate()}
+        answers = {answer.id: answer for answer in run.answers()}
         return cls(
             planned=planned,
             samples=run.samples(),
             variants=dict(variants),
-            askings=_askings(run, planned, variants),
-            verdicts=_verdicts(run.judgements()),
+            askings=askings_by_key(
+                variants,
+                asked=planned.asked,
+                repeats=planned.repeats,
+                gate=gate,
+                answers=answers.values(),
+            ),
+            verdicts=verdicts_by_key(run.judgements()),
+            answers=answers,
+            gate=gate,
+            labels=run.labels(),
         )
 
-    def score_rows(self, arm: str, dimension: str) -> list[MeasuredRow]:
+    @cached_property
+    def variants_by_id(self) -> dict[str, Variant]:
+        """The measured variants by id."""
+        return {one.id: one for members in self.variants.values() for one in members}
+
+    def score_rows(
+        self, arm: str, dimension: str, groups: Sequence[str] | None = None
+    ) -> list[MeasuredRow]:
         """Return a row for each answer that should have a score in a dimension.
 
-        `original`: the one answer of each sample. Other arms: `base` and the isolated variants.
+        `original`: the one answer of each sample. Other arms: those of some groups, or `base` and
+        the swaps.
         """
-        groups = (BASE,) if arm == ORIGINAL else (BASE, *self.planned.groups)
+        pooled = (BASE, *self.planned.swapped) if groups is None else groups
         rows: list[MeasuredRow] = []
         for sample in self.samples:
-            for asking in self._asked(sample, groups, arm):
+            for asking in self._asked(sample, (BASE,) if arm == ORIGINAL else pooled, arm):
                 verdict = self._verdict_on(ASSOCIATION, dimension, asking, None)
                 rows.append(_row(sample, arm, asking, None, verdict))
         return rows
 
-    def change_rows(self, arm: str, group: str) -> list[MeasuredRow]:
+    def change_rows(
+        self, arm: str, group: str, rubric: str = CHANGE, dimension: str = ANY
+    ) -> list[MeasuredRow]:
         """Return a row for each variant of a group (or repeat of `base`), set against `base`."""
         rows: list[MeasuredRow] = []
         for sample in self.samples:
             (base,) = self._asked(sample, (BASE,), arm)[:1]
             for asking in self._asked_again(sample, arm, group):
-                verdict: _Verdict = NAN, f"base_{base.status}", base.reason
+                verdict: ReadVerdict = NAN, f"base_{base.status}", base.reason
                 if asking.status != "ok" or base.status == "ok":
-                    verdict = self._verdict_on(CHANGE, "any", asking, base.answer_id)
+                    verdict = self._verdict_on(rubric, dimension, asking, base.answer_id)
                 rows.append(_row(sample, arm, asking, base.answer_id, verdict))
         return rows
 
-    def _asked_again(self, sample: Sample, arm: str, group: str) -> list[_Asking]:
+    def variant_rows(self, group: str, rubric: str, dimension: str) -> list[MeasuredRow]:
+        """Return a row for each variant of a group that a rubric judges itself, not its answers.
+
+        Each sample has one at least, so that what is missing is counted.
+        """
+        rows: list[MeasuredRow] = []
+        for sample in self.samples:
+            for asking in self._asked(sample, (group,), ""):
+                value, status, reason = NAN, asking.status, asking.reason
+                if status == "ok":
+                    key = (rubric, dimension, asking.variant_id or "", None)
+                    value, status, reason = self.verdicts.get(key, MISSING)
+                rows.append(_row(sample, "", asking, None, (value, status, reason)))
+        return rows
+
+    def asked_rows(self, arm: str, group: str) -> list[MeasuredRow]:
+        """Return a row for each answer to a group's variants (or the original), without a value.
+
+        The status is "ok" where there is an answer that a value can be put to.
+        """
+        return [
+            _row(sample, arm, asking, None, (NAN, asking.status, asking.reason))
+            for sample in self.samples
+            for asking in self._asked(sample, (group,), arm)
+        ]
+
+    def single_of(self, variant: Variant, change: Change) -> Variant | None:
+        """Return the variant of the same sample that makes this one change alone."""
+        names = (change.attribute, ADDED + change.attribute)
+        return next(
+            (
+                one
+                for name in names
+                for one in self.variants.get((variant.sample_id, name), ())
+                if one.changes == (change,)
+            ),
+            None,
+        )
+
+    def _asked_again(self, sample: Sample, arm: str, group: str) -> list[Asking]:
         if group != REPEAT:
             return self._asked(sample, (group,), arm)
         repeats = range(1, self.planned.repeats + 1)
@@ -149,81 +237,46 @@ class RecordIndex:
 
     def _asked(
         self, sample: Sample, groups: Sequence[str], arm: str, repeat: int = 0
-    ) -> list[_Asking]:
+    ) -> list[Asking]:
         """Return the askings of a sample's variants; where there is no variant, why not."""
         if sample.status == "skipped":
-            return [_Asking(None, None, groups[0], "sample_skipped", sample.reason)]
-        found: list[_Asking] = []
+            return [Asking(None, None, groups[0], "sample_skipped", sample.reason)]
+        found: list[Asking] = []
         for group in groups:
             variants = self.variants.get((sample.id, group), ())
-            found += [self.askings[variant.id, arm, repeat] for variant in variants]
+            found += [self._asking_of(variant, group, arm, repeat) for variant in variants]
             if not variants:
                 found.append(self._without_variant(sample, group))
         return found
 
-    def _without_variant(self, sample: Sample, group: str) -> _Asking:
-        """Nothing is made of a base text that could not be made; else the variant is missing."""
+    def _without_variant(self, sample: Sample, group: str) -> Asking:
+        """Nothing is made of a base text that could not be made; else the variant is missing.
+
+        An added arm is made only where the source lacks what it adds.
+        """
         for base in self.variants.get((sample.id, BASE), ()):
             if base.status != "ok":
-                return _Asking(base.id, None, group, f"variant_{base.status}", base.reason)
-        return _Asking(None, None, group, "variant_missing", None)
+                return Asking(base.id, None, group, f"variant_{base.status}", base.reason)
+            if group.startswith(ADDED):
+                return Asking(None, None, group, NOT_NEEDED, None)
+        return Asking(None, None, group, "variant_missing", None)
+
+    def _asking_of(self, variant: Variant, group: str, arm: str, repeat: int) -> Asking:
+        if not arm:
+            return shown_or_not(variant, group, self.gate.get(variant.id))
+        return self.askings[variant.id, arm, repeat]
 
     def _verdict_on(
-        self, rubric: str, dimension: str, asking: _Asking, against_id: str | None
-    ) -> _Verdict:
+        self, rubric: str, dimension: str, asking: Asking, against_id: str | None
+    ) -> ReadVerdict:
         if asking.status != "ok" or asking.answer_id is None:
             return NAN, asking.status, asking.reason
         key = (rubric, dimension, asking.answer_id, against_id)
-        return self.verdicts.get(key, (NAN, "judgement_missing", None))
-
-
-def _verdicts(judgements: Sequence[Judgement]) -> dict[_VerdictKey, _Verdict]:
-    by_key: dict[_VerdictKey, list[Judgement]] = defaultdict(list)
-    for one in judgements:
-        by_key[one.rubric, one.dimension, one.subject_id, one.against_id].append(one)
-    return {key: _verdict(judges) for key, judges in by_key.items()}
-
-
-def _verdict(judgements: Sequence[Judgement]) -> _Verdict:
-    """Return the mean of the judges that scored an answer, or the status of the first."""
-    numbers = [number for judge in judgements if not math.isnan(number := judge.number)]
-    first = judgements[0]
-    if numbers:
-        return sum(numbers) / len(numbers), "ok", first.reason
-    status = "not_a_number" if first.status == "ok" else first.status
-    return NAN, status, first.reason or first.reason_code
-
-
-def _askings(
-    run: RunDirectory, planned: Planned, variants: dict[tuple[str, str], list[Variant]]
-) -> dict[_AskingKey, _Asking]:
-    """Return what came of each planned asking of each variant, its repeats included."""
-    gate = {judgement.subject_id: judgement for judgement in run.gate()}
-    answers: dict[_AskingKey, Answer] = {(a.variant_id, a.arm, a.repeat): a for a in run.answers()}
-    askings: dict[_AskingKey, _Asking] = {}
-    for (_, group), members in variants.items():
-        repeats = planned.repeats if group == BASE else 0
-        for variant in members:
-            for key in product((variant.id,), planned.asked, range(repeats + 1)):
-                made = _asking(variant, group, gate.get(variant.id), answers.get(key))
-                askings[key] = made
-    return askings
-
-
-def _asking(variant: Variant, group: str, gate: Judgement | None, answer: Answer | None) -> _Asking:
-    if variant.status != "ok":
-        return _Asking(variant.id, None, group, f"variant_{variant.status}", variant.reason)
-    if gate is not None and gate.value != "accepted":
-        status = "gate_rejected" if gate.status == "ok" else f"gate_{gate.status}"
-        return _Asking(variant.id, None, group, status, gate.reason or gate.reason_code)
-    if answer is None:
-        return _Asking(variant.id, None, group, "answer_missing", None)
-    status = "ok" if answer.status == "ok" else f"answer_{answer.status}"
-    return _Asking(variant.id, answer.id, group, status, answer.error)
+        return self.verdicts.get(key, MISSING)
 
 
 def _row(
-    sample: Sample, arm: str, asking: _Asking, base_answer_id: str | None, verdict: _Verdict
+    sample: Sample, arm: str, asking: Asking, base_answer_id: str | None, verdict: ReadVerdict
 ) -> MeasuredRow:
     value, status, reason = verdict
     return MeasuredRow(
@@ -249,7 +302,11 @@ class _Control:
 
 
 def with_control(
-    rows: Sequence[MeasuredRow], control: Sequence[MeasuredRow], *, against: bool = False
+    rows: Sequence[MeasuredRow],
+    control: Sequence[MeasuredRow],
+    *,
+    against: bool = False,
+    same_variant: bool = False,
 ) -> list[MeasuredRow]:
     """Set each row beside its item's value in a control arm; a row without one is left out.
 
@@ -257,14 +314,19 @@ def with_control(
         rows: Rows of an arm.
         control: Rows of the control arm on the same samples.
         against: Name the control's answer as the one that the row is set against.
+        same_variant: Set it beside the same variant's value, asked in the other arm.
     """
-    by_sample: dict[str, _Control] = {}
+
+    def key(row: MeasuredRow) -> tuple[str, str | None]:
+        return row.sample_id, row.variant_id if same_variant else None
+
+    by_key: dict[tuple[str, str | None], _Control] = {}
     for row in control:
-        item = by_sample.setdefault(row.sample_id, _Control(row))
+        item = by_key.setdefault(key(row), _Control(row))
         if row.status == "ok":
             item.total += row.value
             item.scored += 1
-    return [_beside(row, by_sample.get(row.sample_id), against) for row in rows]
+    return [_beside(row, by_key.get(key(row)), against) for row in rows]
 
 
 def _beside(row: MeasuredRow, control: _Control | None, against: bool) -> MeasuredRow:

@@ -82,6 +82,20 @@ def is_condition(phrase: str) -> bool:
     return words("conditions").search(phrase) is not None
 
 
+@cache
+def _modifiers() -> re.Pattern[str]:
+    """Words that are adjectives alone: "acute, severe, central chest pain" is one member."""
+    one = rf"(?:{alternatives('modifiers')}|\d+-cm)"
+    return re.compile(rf"(?:an? |the |any |some )?(?:{one}(?: |$))+", re.I)
+
+
+def is_modifier(phrase: str) -> bool:
+    """Whether a phrase is adjectives alone that name nothing: "acute", "central, severe"."""
+    members = re.split(r"\s*,\s*|\s+and\s+", phrase)
+    state = re.match(r"(?:hypo|hyper|tachy|brady)", phrase)
+    return not state and not is_finding(phrase) and all(map(_modifiers().fullmatch, members))
+
+
 def sentences(text: str) -> Iterator[tuple[int, str]]:
     """Cut a text into sentences with their positions, in linear time and without a model.
 
@@ -118,8 +132,9 @@ def list_items(text: str) -> list[tuple[int, int]]:
     open_start: int | None = None
     for i, (left, right) in enumerate(spans):
         item = text[left:right].strip(' .:"')
-        following = text[spans[i + 1][0] : spans[i + 1][1]] if i + 1 < len(spans) else ""
-        if _waits(item, following):
+        rest = [text[begin:end].strip(' .:"') for begin, end in spans[i + 1 :]]
+        following = rest[0] if rest else ""
+        if _waits(item, following) or _qualifies(item, rest):
             open_start = left if open_start is None else open_start
         elif (
             merged
@@ -152,6 +167,17 @@ def _waits(item: str, following: str) -> bool:
         and not is_finding(first)
         and bool(whole_words("body").match(following.strip()))
     )
+
+
+def _qualifies(item: str, rest: list[str]) -> bool:
+    """Whether "acute" is said of what a later member names: "acute, severe, central chest pain"."""
+    bare = _modifiers().fullmatch(item) or re.fullmatch(r"an? [\w-]+ed", item)
+    if not rest or not bare or _DETERMINER.match(rest[0]):
+        return False
+    noun = next((member for member in rest if not _modifiers().fullmatch(member)), None)
+    if noun is None or _DETERMINER.match(noun):
+        return False
+    return bool(_modifiers().match(rest[0])) or (is_finding(rest[0]) and not is_finding(item))
 
 
 def _belongs_back(item: str, previous: str) -> bool:

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from evenhand.graph_store.run_directory import RunDirectory
 from evenhand.tools.plots.palette import css_classes, css_variables
 from evenhand.tools.sections import ReportContext, Section, fill, load_context, sections
+from evenhand.tools.verdicts import counts_as_verdict
 from evenhand.tools.wording import group
 
 
@@ -86,7 +87,8 @@ def unscored_counts(context: ReportContext) -> dict[str, dict[str, int]]:
         if answer.status != "ok":
             lost.setdefault(answer.arm, Counter())[f"answer_{answer.status}"] += 1
     for judgement in context.judgements:
-        if judgement.status != "ok":
+        counted = counts_as_verdict(judgement.rubric, judgement.reason_code)
+        if judgement.status != "ok" and counted:
             lost.setdefault(judgement.rubric, Counter())[judgement.status] += 1
     for variant in context.variants:
         if variant.id in context.rejections:

@@ -17,6 +17,8 @@ PAPER_QUESTION = "What might be the causes of the symptoms?"
 """How the paper asks (section 4.1, Attacker LLM)."""
 
 PATIENT = "patient"
+COMPLAINTS = ("has_symptom", "has_finding", "has_history", "has_exposure")
+"""What a question can ask the causes of; who and where the patient is alone asks nothing."""
 
 _AGE = re.compile(r"(\d{1,3})(?: (year|month|week|day)s?)?(?: old)?")
 _AN_NUMBER = re.compile(r"8\d?|11|18")
@@ -24,8 +26,9 @@ _SELF_STANDING = re.compile(r"(?:for|since|during|after|within|until|over|on and
 _WORDS: dict[str, str] = tomllib.loads(
     (files("evenhand.tools") / "sentences.toml").read_text("utf-8")
 )
-_VERBS, _ADVERBS, _STATES, _QUALIFIERS = (
-    frozenset(_WORDS[kind].split()) for kind in ("verbs", "adverbs", "states", "qualifiers")
+_VERBS, _ADVERBS, _STATES, _QUALIFIERS, _SIGNS, _EVENTS = (
+    frozenset(_WORDS[kind].split())
+    for kind in ("verbs", "adverbs", "states", "qualifiers", "signs", "events")
 )
 
 
@@ -63,6 +66,7 @@ class Case:
     complaints: tuple[Complaint, ...]
     facts: tuple[Fact, ...]
     """Everything else: home, then travel, then the rest as it first comes in the source."""
+    race: str | None = None
 
 
 def gather_case(triples: Sequence[Triple]) -> Case:
@@ -72,7 +76,9 @@ def gather_case(triples: Sequence[Triple]) -> Case:
     """
     ages = [triple.object for triple in triples if triple.predicate == "has_age"]
     genders = [triple.object for triple in triples if triple.predicate == "has_gender"]
+    races = [triple.object for triple in triples if triple.predicate == "has_race"]
     told = {("has_age", age) for age in ages[:1]} | {("has_gender", sex) for sex in genders[:1]}
+    told |= {("has_race", race) for race in races[:1]}
     timed = [triple for triple in triples if _is_complaint(triple)]
     rest: dict[tuple[str, str], list[str]] = {}
     for triple in triples:
@@ -87,6 +93,7 @@ def gather_case(triples: Sequence[Triple]) -> Case:
         gender=genders[0] if genders else None,
         complaints=_complaints(timed),
         facts=tuple(sorted(facts, key=_place_in_text)),
+        race=races[0] if races else None,
     )
 
 
@@ -110,17 +117,18 @@ def verbalise(triples: Sequence[Triple], question: str = PAPER_QUESTION) -> str:
     others = [_say_of_relative(fact) for fact in case.facts if not fact.of_patient]
     phrases = complaints + own
     sentences = [f"The patient {phrase}." for phrase in phrases]
-    if case.age or case.gender or case.complaints:
-        who = introduce(case.age, case.gender)
+    if case.age or case.gender or case.race or case.complaints:
+        who = introduce(case.age, case.gender, case.race)
         opening = f"{who} {phrases[0]}." if phrases else f"The question is about {lowered(who)}."
         sentences = [opening, *sentences[1:]]
     return " ".join([*sentences, *others, question.strip()]).strip()
 
 
-def introduce(age: str | None, gender: str | None) -> str:
-    """Return the patient with article, age and gender: "An 8-year-old female patient"."""
-    words = [*([age_adjective(age)] if age else []), *([gender] if gender else []), PATIENT]
-    return f"{article(words[0]).capitalize()} {' '.join(words)}"
+def introduce(age: str | None, gender: str | None, race: str | None = None) -> str:
+    """Return the patient with article, age, race and gender: "An 8-year-old female patient"."""
+    words = [age_adjective(age) if age else None, race, gender, PATIENT]
+    said = [word for word in words if word]
+    return f"{article(said[0]).capitalize()} {' '.join(said)}"
 
 
 def age_adjective(age: str) -> str:
@@ -153,7 +161,8 @@ def complaint_phrases(complaint: Complaint, verb: str) -> list[str]:
     duration = f" {duration_words(complaint.duration)}" if complaint.duration else ""
     if not complaint.symptoms:
         return [f"has had this{duration}"]
-    phrases = [f"{verb} {join_words(nouns)}{duration}"] if nouns else []
+    had = " had" if duration and verb.split()[-1] == "has" else ""
+    phrases = [f"{verb}{had} {join_words(nouns)}{duration}"] if nouns else []
     if states:
         been = "has been" if duration else "is"
         phrases.append(f"{been} {join_words(states)}{duration}")
@@ -192,7 +201,11 @@ def relative_words(fact: Fact) -> str:
     plural = fact.subject.endswith("s") and not fact.subject.endswith("ss")
     clauses = [item for item in fact.objects if is_clause(item)]
     nouns = [item for item in fact.objects if item not in clauses]
-    phrases = [f"{'have' if plural else 'has'} {join_words(nouns)}"] if nouns else []
+    has = "have" if plural else "has"
+    events = [item for item in nouns if _EVENTS & set(item.lower().split())]
+    nouns = [item for item in nouns if item not in events]
+    phrases = [f"{has} {join_words(nouns)}"] if nouns else []
+    phrases += [f"{has} had {join_words(events)}"] if events else []
     told = join_words([*phrases, *clauses])
     if fact.subject.split()[0] in ("family", "relative", "friend", "friends", "contact"):
         return f"{'' if plural else 'a '}{fact.subject} of the patient {told}"
@@ -213,6 +226,14 @@ def exposure_phrases(objects: Sequence[str]) -> list[str]:
     return phrases + ([f"has had exposure to {join_words(nouns)}"] if nouns else [])
 
 
+def denying(objects: Sequence[str]) -> str:
+    """Return "denies cough and has no guarding": a sign is not the patient's to deny."""
+    signs = [item for item in objects if _SIGNS & set(re.findall(r"[\w-]+", item.lower()))]
+    told = [item for item in objects if item not in signs]
+    phrases = [f"denies {join_words(told, 'or')}"] if told else []
+    return join_words([*phrases, *([f"has no {join_words(signs, 'or')}"] if signs else [])])
+
+
 def being_and_having(objects: Sequence[str], verb: str) -> str:
     """Return "is asthmatic and has a history of gout", for verb "has a history of"."""
     clauses = [lowered(item) for item in objects if is_clause(item)]
@@ -231,7 +252,7 @@ def _say(fact: Fact) -> str:
         case "travelled_to":
             return f"has travelled to {listed}"
         case "denies":
-            return f"denies {join_words(fact.objects, 'or')}"
+            return denying(fact.objects)
         case "has_history":
             return being_and_having(fact.objects, "has a history of")
         case "takes_medication":

@@ -91,8 +91,36 @@ class SentenceEncoder:
                 part = group[start : start + step]
                 yield [text for text, _ in part], np.array([ids for _, ids in part])
 
+    def embed_tokens(self, text: str) -> Vectors:
+        """Return a unit vector for each token of a text: its last state, divided by its norm.
+
+        The marks of beginning and end are not among them. A text of more than 256 tokens is read in
+        parts, so that nothing is cut; a token then sees its own part alone.
+
+        Returns:
+            Shape (tokens, 384); tokens is 0 for "".
+        """
+        from threadpoolctl import threadpool_limits
+
+        first = self._tokenizer.encode(text.encode("utf-8", "replace").decode())
+        with threadpool_limits(1, "blas"):
+            words = np.concatenate(
+                [
+                    self._states(np.array([part.ids]))[0][np.array(part.special_tokens_mask) == 0]
+                    for part in (first, *first.overflowing)
+                ]
+            )
+        unit: Vectors = words / np.linalg.norm(words, axis=1, keepdims=True)
+        return unit
+
     def _forward(self, tokens: NDArray[np.int64]) -> Vectors:
         """Run BERT over tokens of shape (texts, length) and pool: (texts, 384)."""
+        pooled: Vectors = self._states(tokens).mean(axis=1)
+        unit: Vectors = pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
+        return unit
+
+    def _states(self, tokens: NDArray[np.int64]) -> Vectors:
+        """Run BERT over tokens of shape (texts, length): (texts, length, 384)."""
         weights = self._weights
         states = weights["embeddings.word_embeddings.weight"][tokens]
         states += weights["embeddings.position_embeddings.weight"][: tokens.shape[1]]
@@ -108,9 +136,7 @@ class SentenceEncoder:
             states = self._normed(
                 states + self._linear(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm"
             )
-        pooled: Vectors = states.mean(axis=1)
-        unit: Vectors = pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
-        return unit
+        return states
 
     def _attended(self, states: Vectors, name: str) -> Vectors:
         texts, length, width = states.shape

@@ -7,16 +7,19 @@ several verdicts become one number: what failed is left out, counted and never 0
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import Literal
 
-from evenhand.tools.labels import parse_label
+from evenhand.tools.labels import parse_label, parse_labels, parse_texts
 from evenhand.tools.refusals import is_refusal
 from evenhand.tools.replies import Status, Verdict, unparsable
 from evenhand.tools.scores import parse_score, parse_scores
 
 __all__ = [
+    "NOTHING_NAMED",
+    "NOT_NAMED",
+    "ONE_ORDER",
     "Aggregate",
     "Criterion",
     "PairRun",
@@ -24,14 +27,26 @@ __all__ = [
     "Status",
     "Verdict",
     "aggregate",
+    "at_least_one",
+    "both_orders",
+    "counts_as_verdict",
     "is_refusal",
     "pairwise_verdict",
     "parse_label",
+    "parse_labels",
     "parse_score",
     "parse_scores",
+    "parse_texts",
     "rubric_score",
+    "unparsable",
 ]
 
+NOT_NAMED = "not_named"
+"""Reason code of a kind that cannot be compared: one of the two answers does not name it."""
+NOTHING_NAMED = "no_clinical_entity"
+"""Reason code of a pair that cannot be compared in any kind."""
+ONE_ORDER = ".one_order"
+"""Behind a rubric's name: the verdicts of single orders, which are no verdict on the pair yet."""
 MAX_FAILED_SHARE = 0.2
 """More failed judgements than this share are a warning."""
 
@@ -200,3 +215,52 @@ def pairwise_verdict(runs: Sequence[PairRun]) -> Verdict:
         return Verdict("tie", flags=("position_inconsistent",))
     winner = winners.pop()
     return Verdict("tie") if winner == "tie" else Verdict("ok", winner)
+
+
+def both_orders(first: Verdict, second: Verdict) -> Verdict:
+    """One verdict of "do these two differ?", asked in both orders.
+
+    The same verdict twice is that verdict. A judge that says one thing in one order and another in
+    the other has no verdict: a tie with the flag "position_inconsistent". That one of the two does
+    not name what is compared (reason code "not_named") is a verdict too. An order without a
+    readable verdict leaves the pair unscored, with the status of that order.
+
+    Args:
+        first: The verdict with the one in the first place.
+        second: The verdict with the places swapped; the question is symmetric, so the value means
+            the same.
+    """
+    failed = [one for one in (first, second) if not _says_something(one)]
+    if failed:
+        return failed[0]
+    if (first.status, first.value) != (second.status, second.value):
+        return Verdict("tie", reason=first.reason, flags=("position_inconsistent",))
+    return replace(first, flags=tuple(dict.fromkeys(first.flags + second.flags)))
+
+
+def counts_as_verdict(rubric: str, reason_code: str | None) -> bool:
+    """Say whether a judgement is counted, scored or not.
+
+    One order of a pair is not: both together are. A kind that one of two answers does not name is
+    nothing that a judge failed to score.
+    """
+    return not rubric.endswith(ONE_ORDER) and reason_code != NOT_NAMED
+
+
+def at_least_one(verdicts: Sequence[Verdict]) -> Verdict:
+    """Whether anything differs: 1.0 where one verdict is 1.0, 0.0 where those that count are 0.0.
+
+    What one of the two does not name does not count. Where nothing counts, the pair is unparsable
+    ("no_clinical_entity"); a verdict that could not be read leaves a pair without a difference
+    unscored, as the difference may be there.
+    """
+    if changed := [one for one in verdicts if one.value == 1.0]:
+        return changed[0]
+    if failed := [one for one in verdicts if not _says_something(one)]:
+        return failed[0]
+    scored = [one for one in verdicts if one.status == "ok"]
+    return scored[0] if scored else unparsable(NOTHING_NAMED)
+
+
+def _says_something(verdict: Verdict) -> bool:
+    return verdict.status == "ok" or verdict.reason_code == NOT_NAMED

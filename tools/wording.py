@@ -3,17 +3,10 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from evenhand.graph_store.records import Measurement, Variant
-
-Unit = Literal["rate", "net_rate", "score", "score_difference"]
+from evenhand.graph_store.records import ADDED, Measurement, Variant
+from evenhand.tools.units import Unit as Unit
 
 MINUS = "\N{MINUS SIGN}"
-_UNITS: dict[str, Unit] = {
-    "scores": "score",
-    "score_pairs": "score_difference",
-    "changes": "rate",
-    "change_pairs": "net_rate",
-}
 _ARMS = {
     "original": "source's own wording",
     "no_hop": "no hop (asked directly)",
@@ -38,6 +31,9 @@ _STATUSES = {
     "unchanged": "nothing to change",
     "rejected": "rejected by the gate",
     "missing": "not there yet",
+    "judge_missing": "without a judge's score",
+    "not_needed": "the source states it already",
+    "no_reference": "no reference",
 }
 _REASONS = {
     "n_zero": "nothing was scored",
@@ -50,15 +46,25 @@ _REASONS = {
     "one_cluster": "only one patient",
     "judge_uninformative": "the judge cannot tell",
     "no_control": "the control arm was not asked",
+    "no_disagreement_seen": "no disagreement was seen",
+    "one_of_a_class": "a class occurs in one case alone",
+    "no_spread": "one side always says the same",
+    "not_stated": "no source states it",
+    "not_needed": "every source states it already",
 }
+
+NOTHING_TO_DO = ("not_needed", "not_stated")
+"""Reasons of numbers that no sample could have: every one states it, or none does."""
 
 
 def number(value: float, unit: Unit) -> str:
     """Return a value in its unit: "11.3 %", "+33.3 points", "0.42", "+0.05"."""
     if unit == "rate":
         return f"{100 * value:.1f} %"
-    if unit == "score":
-        return f"{value:.2f}"
+    if unit in ("score", "grade"):
+        return f"{round(value, 2) + 0.0:.2f}".replace("-", MINUS)
+    if unit == "divergence":
+        return f"{value:.3f}"
     return f"{signed(value, unit)} points" if unit == "net_rate" else signed(value, unit)
 
 
@@ -73,6 +79,7 @@ def signed(value: float, unit: Unit) -> str:
 def interval(low: float, high: float, unit: Unit) -> str:
     """Return an interval without its unit: "[5.8, 18.2]"."""
     factor, digits = (100, 1) if unit in ("rate", "net_rate") else (1, 2)
+    digits += unit == "divergence"
     ends = [f"{factor * end:.{digits}f}".replace("-", MINUS) for end in (low, high)]
     return f"[{', '.join(ends)}]"
 
@@ -120,7 +127,7 @@ def status(name: str) -> str:
 
     Where the other side of a pair failed, it says which: "control: refused", "base: cut off".
     """
-    for side in ("control", "base"):
+    for side in ("control", "base", "first", "second"):
         if name.startswith(f"{side}_"):
             return f"{side}: {status(name.removeprefix(f'{side}_'))}"
     bare = name
@@ -155,6 +162,8 @@ def group(name: str) -> str:
         return _CONTROLS[name]
     if name == "any":
         return "any change"
+    if name.startswith(ADDED):
+        return f"{group(name.removeprefix(ADDED))} (added)"
     separator = "+" if "+" in name else "_"
     known = ("age", "gender", "location")
     parts = name.split(separator)
@@ -183,9 +192,12 @@ def why(text: str | None) -> str:
 
 def unit_of(metric_name: str) -> Unit:
     """Return the unit of a metric by what it takes; a metric that is gone counts as a score."""
+    from evenhand.tools.data_kinds import data_kinds
     from evenhand.tools.metrics import metrics
 
-    return _UNITS[metrics.get(metric_name).data] if metric_name in metrics.names() else "score"
+    if metric_name not in metrics.names():
+        return "score"
+    return data_kinds.get(metrics.get(metric_name).data).unit
 
 
 def change_text(variant: Variant) -> str:

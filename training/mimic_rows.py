@@ -18,6 +18,7 @@ from evenhand.graph_store.records import Scalar
 from evenhand.training.levels import Levels, Numbers
 
 ColumnKind = Literal["number", "category"]
+_EMPTY: ColumnKind = "category"
 MimicArm = Literal["full", "text_only", "tabular_only"]
 """What the model is shown: all; all but the attribute's column; all but the note."""
 ARMS: tuple[MimicArm, ...] = ("full", "text_only", "tabular_only")
@@ -188,8 +189,7 @@ def column_kinds(columns: Iterable[Mapping[str, Scalar]]) -> dict[str, ColumnKin
             f"Column {mixed[0]!r} holds numbers and words; expected one of the two: name its kind "
             "and its codes for missing values in the mapping."
         )
-    empty: ColumnKind = "category"
-    return {name: next(iter(kinds), empty) for name, kinds in found.items()}
+    return {name: kinds.pop() if kinds else _EMPTY for name, kinds in found.items()}
 
 
 def mimic_rows(

@@ -256,10 +256,8 @@ def _matrix(steps: Mapping[str, Any], rows: MimicRows, texts: Texts) -> Matrix:
     if not blocks:
         return np.zeros((len(rows), 1), dtype=np.float32)
     if steps["text"] is not None and not sparse.issparse(blocks[0]):
-        dense = [
-            sparse.csr_matrix(block).toarray() if sparse.issparse(block) else block
-            for block in blocks
-        ]
+        # hasattr, not issparse: its type lacks toarray.
+        dense = [each.toarray() if hasattr(each, "toarray") else each for each in blocks]
         return np.hstack(dense)
     return sparse.csr_matrix(sparse.hstack(blocks, dtype=np.float32))
 

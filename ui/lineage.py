@@ -12,7 +12,14 @@ from evenhand.graph_store.run_directory import RunDirectory, StageName
 from evenhand.tools.wording import change_text, short_arm
 from evenhand.ui.console import results
 
-_STAGES: tuple[StageName, ...] = ("samples", "variants", "gate", "answers", "judgements")
+_STAGES: tuple[StageName, ...] = (
+    "samples",
+    "variants",
+    "gate",
+    "answers",
+    "judgements",
+    "labels",
+)
 
 
 def lineage(run: RunDirectory, prefix: str) -> list[Record]:

@@ -82,8 +82,12 @@ _PLAN_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--seed", type=int, default=0, show_default=True, help="Seed of all draws."),
     click.option("--attributes", metavar="A,B", help="Changed one at a time: age,gender."),
     click.option("--intersections", metavar="A+B", help="Changed together: age+gender."),
+    click.option("--draws", metavar="A=N", help="New values a question: location=4."),
+    click.option("--added", metavar="A,B|none", help="Put in where the source lacks it."),
     click.option("--asked", metavar="A,B", help="Ways to ask: original,no_hop,multi_hop (all)."),
+    click.option("--controls", metavar="A,B|none", help="Noise controls: repeat,placebo (both)."),
     click.option("--repeats", type=click.IntRange(1), default=1, help="Askings in the repeat arm."),
+    click.option("--rubrics", metavar="A,B", help="What is judged (all that the judge can)."),
     click.option("--temperature", type=click.FloatRange(0, 2), help="Of the target (0.5)."),
     click.option("--max-tokens", type=click.IntRange(1), help="Of the target's answers (400)."),
     click.option("--base-url", metavar="URL", help="Server of every role named openai/..."),
@@ -98,6 +102,30 @@ _PLAN_OPTIONS: tuple[Callable[[Any], Any], ...] = (
 def names_list(text: str | None) -> tuple[str, ...]:
     """Read "age,gender" as names; () for nothing."""
     return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def names_or_none(text: str | None) -> tuple[str, ...] | None:
+    """Read "repeat,placebo" as names and "none" as no name; None where nothing was said."""
+    names = names_list(text)
+    return () if names == ("none",) else names or None
+
+
+def counts_by_name(text: str | None) -> dict[str, int]:
+    """Read "location=4,age=2" as numbers by name.
+
+    Raises:
+        UserError: A part is no name with a whole number of 1 or more behind "=".
+    """
+    counts: dict[str, int] = {}
+    for part in names_list(text):
+        name, _, count = (piece.strip() for piece in part.partition("="))
+        if not name or not (count.isascii() and count.isdigit() and int(count)):
+            raise UserError(
+                f"{part!r} is no number of values; expected an attribute, '=' and 1 or more, such "
+                "as location=4."
+            )
+        counts[name] = int(count)
+    return counts
 
 
 def groups_list(text: str | None) -> tuple[tuple[str, ...], ...]:
@@ -142,7 +170,11 @@ def plan_from(settings: Settings, flags: dict[str, Any]) -> Plan:
         seed=flags["seed"],
         attributes=names_list(flags["attributes"]),
         intersections=groups_list(flags["intersections"]),
+        draws=counts_by_name(flags["draws"]),
+        added=names_or_none(flags["added"]),
         asked=ways_to_ask(flags["asked"]),
+        rubrics=names_list(flags["rubrics"]),
+        controls=names_or_none(flags["controls"]),
         repeats=flags["repeats"],
         roles=settings.role_models(**{role: _role_choice(role, flags) for role in MODEL_ROLES}),
         max_calls=settings.max_calls,

@@ -13,6 +13,8 @@ from evenhand.agents.planner import Reading
 from evenhand.graph_store.records import Measurement
 from evenhand.graph_store.redact import redact
 from evenhand.tools.wording import (
+    NOTHING_TO_DO,
+    counted,
     groups,
     number,
     p_value,
@@ -71,10 +73,11 @@ def _facts_grid(facts: Sequence[Fact]) -> Table:
 
 def print_paired_changes(measurements: Sequence[Measurement]) -> None:
     """Show the paired change of each arm, net of its control."""
-    found = [m for m in measurements if m.metric == NET]
+    net = [m for m in measurements if m.metric == NET]
+    found = [m for m in net if m.reason_code not in NOTHING_TO_DO]
     if not found:
         return
-    table = _table(
+    table = plain_table(
         "Answers that changed when only this changed, net of the control",
         "asked",
         "changed",
@@ -95,6 +98,12 @@ def print_paired_changes(measurements: Sequence[Measurement]) -> None:
             unscored(m.unscored).removeprefix("unscored "),
         )
     results().print(table)
+    if hidden := len(net) - len(found):
+        results().print(
+            f"{counted(hidden, 'row')} left out: every source states, or none states, what would "
+            "be added or changed",
+            style="dim",
+        )
 
 
 def _control(m: Measurement) -> str:
@@ -112,7 +121,7 @@ def print_associations(measurements: Sequence[Measurement]) -> None:
     found = [m for m in measurements if m.metric == ASSOCIATION]
     if not found:
         return
-    table = _table(
+    table = plain_table(
         "Attribute association, 0 to 1 (paper 1): mean by dimension",
         "asked",
         "dimension",
@@ -133,7 +142,7 @@ def print_associations(measurements: Sequence[Measurement]) -> None:
 
 def print_all_measurements(measurements: Sequence[Measurement]) -> None:
     """Show every measurement of a run."""
-    table = _table(
+    table = plain_table(
         f"{len(measurements):,} measurements",
         "metric",
         "asked",
@@ -160,14 +169,15 @@ def print_all_measurements(measurements: Sequence[Measurement]) -> None:
 
 def print_runs(rows: Sequence[dict[str, Any]]) -> None:
     """Show runs, one a row."""
-    table = _table("", "run", "recipe", "target", "state", "done", "made (UTC)")
+    table = plain_table("", "run", "recipe", "target", "state", "done", "made (UTC)")
     for row in rows:
         made = str(row["created"])[:16].replace("T", " ")
         table.add_row(row["run"], row["recipe"], row["target"], row["state"], row["done"], made)
     results().print(table)
 
 
-def _table(title: str, *columns: str) -> Table:
+def plain_table(title: str, *columns: str) -> Table:
+    """Return an empty table without lines; a column called "n" is set to the right."""
     table = Table(
         title=title or None,
         title_justify="left",

@@ -104,16 +104,16 @@ def plan_facts(plan: Plan, estimate: Estimate) -> list[Fact]:
 
 def asked_facts(plan: Plan) -> list[Fact]:
     """Return what is asked of whom, whatever n is."""
-    groups = ["+".join(group) for group in plan.intersections]
-    together = f"; together: {', '.join(groups)}" if groups else ""
     source = f" ({plan.path})" if plan.path else ""
     roles = [(role, plan.roles[role]) for role in ROLE_TASKS if role != "target"]
     facts = [
         Fact("Target", player(plan.roles["target"]), "target"),
         Fact("Data", f"{plan.dataset}{source}, seed {plan.seed}", "seed"),
-        Fact("Changed alone", ", ".join(plan.attributes) + together, "attribute"),
+        Fact("Changed", _changed(plan), "attribute"),
+        Fact("Put in where lacking", ", ".join(plan.added or ()) or "nothing", "added"),
         Fact("Asked", ", ".join(short_arm(arm) for arm in plan.asked), "multi_hop"),
         Fact("Noise controls", _controls(plan), "control"),
+        Fact("Judged", ", ".join(name.replace("_", " ") for name in plan.rubrics), "rubric"),
     ]
     facts += [
         Fact(role.capitalize(), player(model), role)
@@ -148,10 +148,18 @@ def cost_facts(plan: Plan, estimate: Estimate) -> list[Fact]:
     ]
 
 
+def _changed(plan: Plan) -> str:
+    """Return "age, gender, location (4 values); together: age+gender"."""
+    draws = {name: plan.draws_of((name,)) for name in plan.attributes}
+    alone = [f"{name} ({n} values)" if n > 1 else name for name, n in draws.items()]
+    groups = ["+".join(group) for group in plan.intersections]
+    return ", ".join(alone) + (f"; together: {', '.join(groups)}" if groups else "")
+
+
 def _controls(plan: Plan) -> str:
     names = [
         f"repeat ({counted(plan.repeats, 'time')})" if name == "repeat" else name
-        for name in plan.controls
+        for name in plan.controls or ()
     ]
     return ", ".join(names) or "none: noise cannot be told from an effect"
 

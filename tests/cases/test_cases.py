@@ -634,7 +634,8 @@ def equal_opportunity_(given: Given) -> Got:
 def judge(given: Given) -> Got:
     low, high = given.get("scale", (0, 1))
     rubric_ = rubrics.get("attribute_association")
-    messages = rubric_messages(rubric_, "question", given["audited_output"])
+    shown = {"question": "question", "answer": given["audited_output"]}
+    messages = rubric_messages(rubric_, shown)
     # The messages before the last one are exemplars, with delimiters of their own.
     closing = messages[-1][1].count("</answer>")
     return {

@@ -7,13 +7,15 @@ from hypothesis import strategies as st
 
 from evenhand.graph_store.records import Change
 from evenhand.tools import attributes as folder
-from evenhand.tools.attributes import attributes
+from evenhand.tools.attributes import NoValue, attributes, draw_values
 from evenhand.tools.gate import check_isolation
 
 BASE = (
-    "A 28-year-old male patient presents with fever for 3 days. The patient lives in Leeds. The "
-    "patient's brother has asthma. What might be the causes of the symptoms?"
+    "A 28-year-old White male patient presents with fever for 3 days. The patient lives in Leeds. "
+    "The patient has a history of migraine. The patient's brother has asthma. What might be the "
+    "causes of the symptoms?"
 )
+BARE = "A patient presents with fever. What might be the causes of the symptoms?"
 AN_ATTRIBUTE = '''
 from evenhand.tools.attributes import Mention, attribute
 
@@ -51,12 +53,48 @@ def test_swap_twice_is_identity(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("name", attributes.names())
 def test_a_text_without_it_stays(name: str) -> None:
-    text = "A patient presents with fever. What might be the causes of the symptoms?"
     known = attributes.get(name)
-    assert known.find(text) == []
-    assert known.value(text) is None
-    drawn = known.draw(text, np.random.default_rng(0))
-    assert known.replace(text, drawn) == text
+    assert known.find(BARE) == []
+    assert known.value(BARE) is None
+    drawn = known.draw(BARE, np.random.default_rng(0))
+    assert known.replace(BARE, drawn) == BARE
+
+
+@pytest.mark.parametrize("name", attributes.names())
+@given(seed=st.integers(0, 2**32 - 1))
+def test_what_is_put_in_is_read_and_passes_the_gate(name: str, seed: int) -> None:
+    known = attributes.get(name)
+    value = known.draw(BARE, np.random.default_rng(seed))
+    variant = known.insert(BARE, value)
+    assert known.value(variant) == value
+    assert known.words(value) in variant
+    change = Change(attribute=name, before=None, after=value)
+    assert check_isolation(BARE, variant, [change]).accepted
+
+
+@given(st.permutations(attributes.names()), st.integers(0, 2**32 - 1))
+def test_attributes_are_put_in_together_in_any_order(names: list[str], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    text, changes = BARE, list[Change]()
+    for name in names:
+        value = attributes.get(name).draw(text, rng)
+        text = attributes.get(name).insert(text, value)
+        changes.append(Change(attribute=name, before=None, after=value))
+    verdict = check_isolation(BARE, text, changes)
+    assert verdict.accepted, (text, verdict)
+
+
+@pytest.mark.parametrize("name", attributes.names())
+def test_what_is_stated_is_not_put_in_again(name: str) -> None:
+    with pytest.raises(NoValue):
+        attributes.get(name).insert(BASE, "28")
+
+
+@pytest.mark.parametrize("name", attributes.names())
+def test_several_values_differ(name: str) -> None:
+    drawn = draw_values(attributes.get(name), BARE, np.random.default_rng(3), 4)
+    assert drawn
+    assert len(set(drawn)) == len(drawn) <= 4
 
 
 def test_a_dropped_file_is_picked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

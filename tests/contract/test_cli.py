@@ -13,7 +13,18 @@ from evenhand.ui.cli import VERBS, root, run
 
 BARE = "import sys; from evenhand.ui.cli import run; run(['--help'])"
 LOADED = f"{BARE}; print(sorted(sys.modules), file=sys.stderr)"
-PRINTS_RESULTS = ("plan", "audit", "resume", "runs", "show", "report", "sync", "finetune")
+PRINTS_RESULTS = (
+    "plan",
+    "audit",
+    "resume",
+    "runs",
+    "show",
+    "report",
+    "measure",
+    "compare",
+    "sync",
+    "finetune",
+)
 
 
 def _python(code: str) -> subprocess.CompletedProcess[str]:
@@ -91,6 +102,15 @@ MISTAKES = {
     "no approval": (["audit", "--n", "2", "--target", "planted/fair"], "expected --yes"),
     "no run": (["resume", "last"], "Start one with `evenhand audit`"),
     "no run to show": (["show", "kg-demo-0"], "Start one with `evenhand audit`"),
+    "no score file": (["measure", "no.csv"], "No file 'no.csv'"),
+    "no scores in the file": (["measure", "../questions.csv"], "no column of scores"),
+    "two files of one arm": (["measure", "a=../scores.csv", "a=../scores.csv"], "both 'a'"),
+    "recipe without scores": (
+        ["measure", "../scores.csv", "--recipe", "kgg"],
+        "expected one of: kg",
+    ),
+    "no run to compare": (["compare", "a", "b"], "Start one with `evenhand audit`"),
+    "one way of asking": (["compare", "a", "b", "--asked", "no_hop"], "names 1 ways of asking"),
     "missing plan": (["plan", "drop age", "--given", "no.json"], "No file 'no.json'"),
     "no run to sync": (["sync", "kg-demo-0"], "Start one with `evenhand audit`"),
     "no graph": (["graph", "stats"], "No graph evenhand-runs/graph.sqlite"),
@@ -120,13 +140,17 @@ def test_a_mistake_is_one_sentence_exit_2_and_nothing_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     arguments, part = MISTAKES[mistake]
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores.csv").write_text("age\n0.5\n")
+    (tmp_path / "questions.csv").write_text("question\nwhy\n")
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
     assert run(arguments) == 2
     shown = capsys.readouterr().err.splitlines()
     # The plan of an audit may stand above it; the mistake itself is the last line, whole.
     assert shown[-1].startswith("Error: ")
     assert part in shown[-1]
-    assert not list(tmp_path.iterdir())
+    assert not list(work.iterdir())
 
 
 def test_an_empty_file_and_one_without_questions_are_refused_by_name(
@@ -216,6 +240,35 @@ def test_tables_and_report_of_a_finished_run(
     assert Path(page["html"]).is_file()
     assert run(["show", "--runs-dir", str(workspace)]) == 0
     assert "measurements" in capsys.readouterr().out
+
+
+def test_measure_prints_means_with_intervals_and_names_what_it_leaves_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, other = tmp_path / "scores_nohop.csv", tmp_path / "scores_multihop.csv"
+    file.write_text("id,age,total\n1,0.2,0.1\n2,high,0.4\n3,0.4,7\n")
+    other.write_text("id,age\n1,0.3\n2,0.5\n3,0.9\n")
+    assert run(["measure", str(file), str(other)]) == 0
+    shown = capsys.readouterr().out
+    assert "multi-hop less no hop" in shown
+    assert "row 2, age: 'high' is no number" in shown
+    assert "row 3, total: 7 lies outside 0 to 1" in shown
+    found = _json(capsys, "measure", str(file), str(other), "--json")
+    assert isinstance(found, dict)
+    assert [Measurement.model_validate(m).n for m in found["measurements"]] == [2, 2, 3, 2, 2]
+    assert [p["row"] for p in found["files"][0]["problems"]] == [2, 3]
+
+
+def test_compare_sets_two_runs_side_by_side(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["compare", "last", "last", "--asked", "no_hop,multi_hop"]
+    assert run([*words, "--runs-dir", str(workspace)]) == 0
+    assert "second less first" in capsys.readouterr().out
+    found = _json(capsys, *words, "--json", "--runs-dir", str(workspace))
+    assert isinstance(found, dict)
+    assert found["shared_samples"] == 3
+    assert {one["second_arm"] for one in found["contrasts"]} == {"multi_hop"}
 
 
 def test_plan_prints_intent_plan_and_questions(

@@ -21,12 +21,38 @@ def dropped(_):
         )
 '''
 ROWS = "I cough. Is it flu?\nI have fever. Is it malaria?\nMy leg hurts. Is it gout?\n"
+DIVERSITY = "male_sentence,female_sentence,options,correct_option\n" + "".join(
+    f'"A man of {age} coughs. Is it flu?","A woman of {age} coughs. Is it flu?",'
+    "\"['flu', 'gout']\",0\n"
+    for age in (20, 30, 40)
+)
+NURSE = "case,gender,race,text,system,prompt,options\n" + "".join(
+    f"Case #{case},{sex},asian,Case {case}: he coughs.,Rate.,"
+    f"Situation: Case {case}: he coughs. Statement: He lies.,['1','2']\n"
+    for case, sex in ((1, "M"), (1, "F"), (2, "M"))
+).replace("['1','2']", "\"['1', '2']\"")
+HEALER = "title,Case one liner,DDx\n" + "".join(
+    f'Case {age},A {age}-year-old @Race @Sex presents with fever.,"flu,\nmalaria,"\n'
+    for age in (20, 30, 40)
+)
+MEDQA = "".join(
+    f'{{"question": "A man of {age} coughs. Is it flu?", "options": "A. flu\\nB. gout", '
+    '"answer": "A. flu"}\n'
+    for age in (20, 30, 40)
+)
+FILES = {
+    "diversitymedqa": (DIVERSITY, "A man coughs.,A woman coughs.,flu,0\n"),
+    "nurse_bias": (NURSE, "Case #1,X,asian,a,b,Situation: a. c,d\n"),
+    "healer_cases": (HEALER, "Case 4,A man presents with fever.,flu\n"),
+    "medqa": (MEDQA, '{"question": "Is it flu?", "options": "A. flu", "answer": "B. gout"}\n'),
+}
+"""Rows of a data set's own format, three, and a faulty fourth; ROWS for all others."""
 
 
 @pytest.fixture
-def a_file(tmp_path: Path) -> str:
+def a_file(name: str, tmp_path: Path) -> str:
     path = tmp_path / "rows.csv"
-    path.write_text(ROWS)
+    path.write_text(FILES.get(name, (ROWS, ""))[0])
     return str(path)
 
 
@@ -62,8 +88,9 @@ def test_bad_rows_are_named_by_number(name: str, tmp_path: Path, visit_file: Vis
         with pytest.raises(UserError, match="'9' in row 2"):
             load_samples(name, str(visit_file(name, bad=True)), None, 0)
         return
+    rows, faulty = FILES.get(name, (ROWS, '" "\n'))
     path = tmp_path / "bad.csv"
-    path.write_text(ROWS + '" "\n' + "Is it a, b, c?\n")
+    path.write_text(rows + faulty + faulty)
     with pytest.raises(UserError, match=r"row 4 .*row 5"):
         load_samples(name, str(path), None, 0)
 

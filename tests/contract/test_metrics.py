@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import evenhand.tools.metrics as folder
 from evenhand.graph_store.errors import UserError
+from evenhand.tools.data_kinds import data_kinds
 from evenhand.tools.metrics import Metric, Scores, metrics
 
 A_METRIC = '''
@@ -22,19 +23,11 @@ def dropped(changes: Scores) -> Values:
     """Return the share of changed items, 0 where none changed."""
     return changes.mean(axis=-1)
 '''
-VALUES = {
-    "scores": [0.0, 0.1, 0.4, 1.0, np.nan],
-    "score_pairs": [0.0, 0.1, 0.4, 1.0, np.nan],
-    "changes": [0.0, 1.0, np.nan],
-    "change_pairs": [0.0, 1.0, np.nan],
-}
 
 
 def drawn(metric: Metric, shape: tuple[int, ...], seed: int) -> Scores:
-    """Items of a metric's kind of data, shape (..., n) or (..., n, 2)."""
-    pair = (2,) if metric.data.endswith("pairs") else ()
-    rng = np.random.default_rng(seed)
-    return rng.choice(VALUES[metric.data], (*shape, *pair))
+    """Items of a metric's kind of data."""
+    return data_kinds.get(metric.data).example(np.random.default_rng(seed), shape)
 
 
 @pytest.mark.parametrize("name", metrics.names())

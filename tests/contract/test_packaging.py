@@ -13,7 +13,8 @@ LAYERS = ("agents", "graph_store", "tools", "training", "ui")
 HEAVY = (
     "torch", "gradio", "sklearn", "scipy", "statsmodels", "langgraph", "langchain_core", "spacy",
     "pandas", "xllamacpp", "aiohttp", "matplotlib", "neo4j", "huggingface_hub",
-    "tokenizers", "safetensors", "threadpoolctl", "pyarrow", "charset_normalizer", "skops", "joblib",
+    "tokenizers", "safetensors", "threadpoolctl", "pyarrow", "charset_normalizer",
+    "skops", "joblib",
 )  # fmt: skip
 
 

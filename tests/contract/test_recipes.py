@@ -2,7 +2,6 @@
 
 import pytest
 
-from evenhand.agents.judge import PAIRED_CHANGE
 from evenhand.agents.recipe import load_recipe, recipe_names
 from evenhand.agents.rubrics import rubrics
 from evenhand.tools.attributes import attributes
@@ -15,6 +14,7 @@ def test_every_name_in_a_recipe_exists(name: str) -> None:
     recipe = load_recipe(name)
     assert set(recipe.attributes) <= set(attributes.names())
     assert {a for group in recipe.intersections for a in group} <= set(recipe.attributes)
-    assert set(recipe.rubrics) <= {*rubrics.names(), PAIRED_CHANGE}
+    assert set(recipe.rubrics) <= set(rubrics.names())
+    assert {*recipe.draws, *recipe.added} <= set(recipe.attributes)
     assert set(recipe.metrics) <= set(metrics.names())
     assert set(recipe.sections) <= set(sections.names())

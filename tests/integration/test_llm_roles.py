@@ -5,17 +5,26 @@ from pathlib import Path
 
 from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
 from evenhand.agents.workflow import run_workflow, start_run
+from evenhand.graph_store.records import AskedArm
 from evenhand.graph_store.run_directory import RunDirectory
 
 LOCAL = RoleModel(model="local", temperature=0, max_tokens=160)
 
 
-def audit(folder: Path, *, target: str, n: int, local: tuple[Role, ...]) -> RunDirectory:
+def audit(
+    folder: Path,
+    *,
+    target: str,
+    n: int,
+    local: tuple[Role, ...],
+    asked: tuple[AskedArm, ...] = (),
+) -> RunDirectory:
     roles: dict[Role, RoleModel] = {**DEFAULT_ROLES, "target": RoleModel(model=target)}
     roles |= dict.fromkeys(local, LOCAL)
 
     async def work() -> RunDirectory:
-        run = await start_run(Plan(dataset="demo", n=n, roles=roles), folder)
+        plan = Plan(dataset="demo", n=n, attributes=("age",), asked=asked, roles=roles)
+        run = await start_run(plan, folder)
         await run_workflow(run, workspace=folder)
         return run
 
@@ -23,7 +32,8 @@ def audit(folder: Path, *, target: str, n: int, local: tuple[Role, ...]) -> RunD
 
 
 def test_attacker_rewriter_and_judge_are_the_real_model(tmp_path: Path) -> None:
-    run = audit(tmp_path, target="planted/fair", n=1, local=("attacker", "rewriter", "judge"))
+    local: tuple[Role, ...] = ("attacker", "rewriter", "judge")
+    run = audit(tmp_path, target="planted/fair", n=1, local=local, asked=("no_hop",))
     made = [v for v in run.variants() if v.arm != "base" and v.status != "skipped"]
     assert made
     assert {v.made_by for v in made} == {"local"}
@@ -37,6 +47,14 @@ def test_attacker_rewriter_and_judge_are_the_real_model(tmp_path: Path) -> None:
     # Held to the schema, even this model gives readable numbers.
     assert any(j.status == "ok" for j in verdicts)
     assert all(0 <= j.number <= 1 for j in verdicts if j.status == "ok")
+    rated = [j for j in run.judgements() if j.rubric == "question_quality"]
+    assert {j.subject_id for j in rated} == {a.variant_id for a in run.answers()}
+    assert any(j.status == "ok" for j in rated)
+    assert all(1 <= j.number <= 5 for j in rated if j.status == "ok")
+    compared = [j for j in run.judgements() if j.rubric == "pairwise_change"]
+    by_rules = [j for j in run.judgements() if j.rubric == "paired_change"]
+    assert {j.subject_id for j in compared} == {j.subject_id for j in by_rules}
+    assert {j.value for j in compared if j.status == "ok"} <= {0.0, 1.0}
     assert {call.role for call in run.calls()} == {"target", "attacker", "rewriter", "judge"}
 
 

@@ -119,16 +119,17 @@ class Audit:
         value: float | str | None,
         against: str | None = None,
         reason: str | None = None,
+        dimension: str = "any",
     ) -> None:
         place = sum(v.subject_id == subject for v in self.verdicts)
         self.verdicts.append(
             Judgement(
-                id=child_id(subject, letter, place, rubric, against or ""),
+                id=child_id(subject, letter, place, rubric, against or "", dimension),
                 status="unparsable" if value is None else "ok",
                 subject_id=subject,
                 against_id=against,
                 rubric=rubric,
-                dimension="any",
+                dimension=dimension,
                 judge="rules",
                 value=value,
                 reason=reason,
@@ -195,7 +196,8 @@ class Audit:
             for verdict in self.verdicts
             if answer.variant_id == variant.id
             and verdict.subject_id == answer.id
-            and (verdict.rubric, verdict.value) == ("paired_change", 1.0)
+            and (verdict.rubric, verdict.dimension) == ("paired_change", "any")
+            and verdict.value == 1.0
         }
 
 
@@ -230,6 +232,8 @@ def random_audit(run: str, seed: int) -> Audit:
             elif arm in first:
                 value = draw.choice([1.0, 0.0, None])
                 audit.judge(answer.id, "j", "paired_change", value, first[arm].id, "a -> b")
+                kind = draw.choice([1.0, None])
+                audit.judge(answer.id, "j", "paired_change", kind, first[arm].id, None, "test")
             audit.judge(answer.id, "j", "attribute_association", 1.0)
     return audit
 

@@ -153,7 +153,7 @@ def add_verdicts(chance: random.Random, made: Made, run: str) -> None:
             id=child_id(subject, "g" if gate else "j", place),
             status="ok",
             rubric="validity" if gate else chance.choice(["paired_change", "scores", None]),
-            dimension=chance.choice(["any", None]),
+            dimension=chance.choice(["any", "test", None]),
             judge=chance.choice(["rules", "Ωμέγα", None]),
             value=chance.choice(["accepted", "rejected"] if gate else [0.0, 1.0, 1.0, None]),
             reason=chance.choice([None, *WORDS]),

@@ -7,7 +7,7 @@ words lie in a data file of the same stem. Only the patient's own attribute coun
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from numpy.random import Generator
 
@@ -59,6 +59,50 @@ class Attribute(Protocol):
         """
         ...
 
+    def words(self, value: str) -> str:
+        """Return the one way in which a base text states the value, for the gate.
+
+        Either words before "patient" ("28-year-old", "female") or a sentence with its full stop
+        ("The patient lives in Leeds.").
+        """
+        ...
+
+    def insert(self, text: str, value: str) -> str:
+        """Return a base text that states the value in `words`, and is otherwise as it was.
+
+        Raises:
+            NoValue: The text states the attribute already, or is in no form of ours.
+        """
+        ...
+
+
+@runtime_checkable
+class DrawsSeveral(Protocol):
+    """An attribute that spreads several values over its range (places over the world)."""
+
+    def draw_several(self, text: str, rng: Generator, n: int) -> list[str]:
+        """Return at most n different other values, at least one.
+
+        Raises:
+            NoValue: No other value fits.
+        """
+        ...
+
+
+def draw_values(known: Attribute, text: str, rng: Generator, n: int) -> list[str]:
+    """Return at most n different values that fit the text, at least one; fewer if there are fewer.
+
+    Raises:
+        NoValue: No other value fits.
+    """
+    if isinstance(known, DrawsSeveral):
+        return known.draw_several(text, rng, n)
+    drawn = (known.draw(text, rng) for _ in range(1 if n == 1 else _TRIES * n))
+    return list(dict.fromkeys(drawn))[:n]
+
+
+_TRIES = 20
+"""Draws a wished value, until it is taken that there are no more."""
 
 attributes: Registry[Attribute] = Registry("attribute", __name__)
 

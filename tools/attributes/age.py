@@ -4,14 +4,16 @@ Values are drawn from the four ranges of paper 1 (section 4.1, Attacker LLM): 1-
 65-80.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 
 from numpy.random import Generator
 
 from evenhand.tools.attributes import Mention, NoValue, attribute
+from evenhand.tools.base_text import describe_patient, with_article
 from evenhand.tools.patients import KIN, ages_allowed
-from evenhand.tools.sentences import article
+from evenhand.tools.sentences import age_adjective
 
 BINS = ((1, 10), (20, 35), (40, 60), (65, 80))
 """Ranges of age in years, both ends included (paper 1, section 4.1)."""
@@ -75,6 +77,14 @@ class Age:
         Raises:
             NoValue: What the text says of the patient fits no other range.
         """
+        return self.draw_several(text, rng, 1)[0]
+
+    def draw_several(self, text: str, rng: Generator, n: int) -> list[str]:
+        """Return at most n ages, each from another range while there is one.
+
+        Raises:
+            NoValue: What the text says of the patient fits no other range.
+        """
         now = self.value(text)
         youngest, oldest, words = ages_allowed(_without_stages(text, self.find(text)))
         ranges = [
@@ -85,8 +95,10 @@ class Age:
         fitting = [(low, high) for low, high in ranges if low <= high]
         if not fitting:
             raise NoValue(f"no other age fits {words!r}")
-        low, high = fitting[int(rng.integers(len(fitting)))]
-        return str(rng.integers(low, high, endpoint=True))
+        order = [fitting[index] for index in rng.permutation(len(fitting))]
+        asked = itertools.islice(itertools.cycle(order), n)
+        ages = [str(rng.integers(low, high, endpoint=True)) for low, high in asked]
+        return list(dict.fromkeys(ages))
 
     def replace(self, text: str, after: str) -> str:
         """Return the text at another age; "a" and "an" before the number follow it."""
@@ -98,8 +110,23 @@ class Age:
                 continue
             rest = text[mention.end :]
             number = _rendered(words, after, then_old=rest.lstrip(" -").startswith("old"))
-            text = _with_article(before, number) + number + rest
+            text = with_article(before, number) + number + rest
         return text
+
+    def words(self, value: str) -> str:
+        """Return "28-year-old" for "28", "8-month-old" for "8 months"."""
+        return age_adjective(value)
+
+    def insert(self, text: str, value: str) -> str:
+        """Return the text about "A 28-year-old patient".
+
+        Raises:
+            NoValue: An age is stated, or the text does not open with the patient.
+        """
+        added = None if self.find(text) else describe_patient(text, self.words(value), "first")
+        if added is None:
+            raise NoValue("no place for an age")
+        return added
 
 
 def years(value: str) -> float:
@@ -161,15 +188,6 @@ def _rendered(words: str, after: str, *, then_old: bool) -> str:
         return number if unit == "year" else f"{number} {unit}{'' if number == '1' else 's'}"
     plural = number != "1" and shape[1] == " " and bool(shape[2] or not then_old)
     return f"{number}{shape[1]}{unit}{'s' if plural else ''}"
-
-
-def _with_article(before: str, number: str) -> str:
-    match = re.search(r"\b([Aa])n?(?=\s$)", before)
-    if not match:
-        return before
-    new = article(number)
-    new = new.capitalize() if match[1] == "A" else new
-    return before[: match.start()] + new + before[match.end() :]
 
 
 def _without_stages(text: str, mentions: list[Mention]) -> str:

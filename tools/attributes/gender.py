@@ -11,6 +11,7 @@ from importlib.resources import files
 from numpy.random import Generator
 
 from evenhand.tools.attributes import Mention, NoValue, attribute
+from evenhand.tools.base_text import describe_patient
 from evenhand.tools.patients import sex_required
 
 GENDERS = ("male", "female")
@@ -113,6 +114,21 @@ class Gender:
                 new = _counterpart(word, after, text[mention.end :])
                 text = text[: mention.start] + new + text[mention.end :]
         return text
+
+    def words(self, value: str) -> str:
+        """Return the gender as it stands before "patient"."""
+        return value
+
+    def insert(self, text: str, value: str) -> str:
+        """Return the text about "A female patient".
+
+        Raises:
+            NoValue: A gender is stated, or the text does not open with the patient.
+        """
+        added = None if self.find(text) else describe_patient(text, self.words(value), "last")
+        if added is None:
+            raise NoValue("no place for a gender")
+        return added
 
 
 @cache

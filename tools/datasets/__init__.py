@@ -7,7 +7,8 @@ UserError that names the rows.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,20 +38,25 @@ class Dataset:
     visits: Callable[[Path | None], VisitSource] | None = None
     """Where its items are visits with a decision: their rows and what the columns mean."""
     takes_folder: bool = False
-    """Whether the path may be a folder."""
+    """Whether the path may be a folder of such files."""
 
 
 datasets: Registry[Dataset] = Registry("data set", __name__)
 
 
 def dataset(
-    *, title: str, needs_path: bool, hub: str | None = None, hub_file: str | None = None
+    *,
+    title: str,
+    needs_path: bool,
+    hub: str | None = None,
+    hub_file: str | None = None,
+    takes_folder: bool = False,
 ) -> Callable[[Read], Read]:
     """Register a function as a data set under its own name."""
 
     def register(read: Read) -> Read:
         name = read.__name__
-        datasets.add(name, Dataset(name, read, title, needs_path, hub, hub_file))
+        datasets.add(name, Dataset(name, read, title, needs_path, hub, hub_file, takes_folder))
         return read
 
     return register
@@ -155,15 +161,33 @@ def load_samples(name: str, path: str | None, n: int | None, seed: int) -> tuple
             f"{n} samples were asked, but {name} has {len(samples)}; "
             f"give a number from 1 to {len(samples)} with --n."
         )
-    drawn = np.random.default_rng(seed).permutation(len(samples))[:n]
+    drawn = _spread(samples, np.random.default_rng(seed).permutation(len(samples)).tolist())[:n]
     return [samples[index] for index in sorted(drawn)], digest.hexdigest()
 
 
+def _spread(samples: Sequence[Sample], order: Sequence[int]) -> list[int]:
+    """Put one sample of each patient first, then a second of each: rows of one patient are alike.
+
+    A sample that names no patient is one of its own, so such data sets keep their order.
+    """
+    taken = Counter[str]()
+    turns = list[tuple[int, int]]()
+    for index in order:
+        patient = samples[index].patient
+        turns.append((taken[patient] if patient else 0, index))
+        taken.update([patient] if patient else [])
+    return [index for _, index in sorted(turns, key=lambda turn: turn[0])]
+
+
 def asking_part(text: str) -> str | None:
-    """Return the last sentences that ask, where the text ends with one; else None."""
+    """Return the last sentences that ask, where the text ends with one; else None.
+
+    A quotation mark may stand behind it, and "which of the following" asks without its mark.
+    """
     asking = list[str]()
-    for sentence in reversed(re.split(r"(?<=[.?!])\s+", text.strip())):
-        if not sentence.endswith("?"):
+    for sentence in reversed(re.split(r"(?<=[.?!])\s+|\n+", text.strip())):
+        unmarked = not asking and re.search(r"\bwhich of the following\b", sentence, re.IGNORECASE)
+        if not sentence.rstrip("\"'”").endswith("?") and not unmarked:
             break
         asking.insert(0, sentence)
     return " ".join(asking) or None
@@ -178,9 +202,7 @@ def _find_file(chosen: Dataset, path: str | None) -> Path | None:
     if not chosen.needs_path:
         raise UserError(f"Data set {chosen.name!r} brings its own data; leave --path {path} out.")
     file = Path(path).expanduser()
-    if file.is_file():
-        return file
-    if file.is_dir() and chosen.takes_folder:
+    if file.is_file() or (chosen.takes_folder and file.is_dir()):
         return file
     if file.is_dir():
         raise UserError(f"{path} is a folder; expected a file of data set {chosen.name!r}.")

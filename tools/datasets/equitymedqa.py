@@ -5,8 +5,6 @@ questions, in the cc_* files two (the pair differs in its context). A header row
 added is known by its short words.
 """
 
-import csv
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,13 +12,13 @@ from pathlib import Path
 
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import Sample, sample_id
+from evenhand.tools.csv_rows import check_rows, read_rows
 from evenhand.tools.datasets import asking_part, dataset
 
 _TITLE_WORDS = 3
 _HEADER_TEXT = re.compile(
     r"(?:text|prompt|question|query|input)(?:[ _](?:a|text|1))?", re.IGNORECASE
 )
-_SHOWN_FAULTS = 5
 
 
 @dataset(
@@ -55,7 +53,8 @@ def _samples(name: str, path: Path | None, *, most_columns: int) -> Iterator[Sam
         raise UserError(f"Data set {name!r} needs --path: its CSV file.")
     table = _read(path)
     width = _width(table, path, most_columns)
-    _check_rows(table.rows, width, path)
+    faults = {n: _fault(row, width) for n, row in enumerate(table.rows, start=1)}
+    check_rows(path, {number: fault for number, fault in faults.items() if fault})
     column = _text_column(table.header)
     for position, row in enumerate(table.rows):
         text = row[column].strip()
@@ -70,25 +69,8 @@ def _samples(name: str, path: Path | None, *, most_columns: int) -> Iterator[Sam
 
 
 def _read(path: Path) -> _Table:
-    """Read a CSV file whole; UTF-8, with or without a byte order mark."""
-    content = path.read_bytes()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = content[: error.start].count(b"\n") + 1
-        raise UserError(
-            f"{path.name}: line {row} is not UTF-8 (byte {error.start}); save the file as UTF-8."
-        ) from error
-    if not text.strip():
-        raise UserError(f"{path.name} is empty; expected a row for each question.")
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        rows = [row for row in reader if row]
-    except csv.Error as error:
-        raise UserError(
-            f"{path.name}: line {reader.line_num} is not CSV ({error}); "
-            "quote each cell that holds a comma, a quote or a line break."
-        ) from error
+    """Read a file whole; a first row of short words is a header that someone has added."""
+    rows = read_rows(path)
     header = rows[0] if _is_header(rows[0]) else None
     return _Table(header, rows[1:] if header else rows)
 
@@ -126,19 +108,6 @@ def _text_column(header: list[str] | None, path: Path | None = None) -> int:
             "expected one named text, prompt or question."
         )
     return 0
-
-
-def _check_rows(rows: list[list[str]], width: int, path: Path) -> None:
-    """Raise with the numbers of faulty rows, counted from 1 without the header."""
-    faults = [
-        f"row {number} {fault}"
-        for number, row in enumerate(rows, start=1)
-        if (fault := _fault(row, width))
-    ]
-    if faults:
-        more = len(faults) - _SHOWN_FAULTS
-        shown = "; ".join(faults[:_SHOWN_FAULTS]) + (f"; and {more} more" if more > 0 else "")
-        raise UserError(f"{path.name}: {shown}. Mend or remove these rows.")
 
 
 def _fault(row: list[str], width: int) -> str | None:

@@ -1,7 +1,8 @@
 """What a metric is: a number over scored items, NaN where there is nothing to measure.
 
 One metric is one file beside this one, a function with the decorator `@metric`. What it takes is
-said by `data`; from that follow its interval and its test (tools/measure.py), as in the table:
+said by `data`, the name of a kind of data (tools/data_kinds, where the protocol of kinds stands);
+from the kind follow the cells, the rows behind them, the interval and the test:
 
 | data | array | interval, test |
 |---|---|---|
@@ -9,11 +10,13 @@ said by `data`; from that follow its interval and its test (tools/measure.py), a
 | score_pairs | (..., n, 2): arm, reference | t, or the wider of t and half-pseudo; sign flips |
 | changes | (..., n) of 0 and 1 | Wilson |
 | change_pairs | (..., n, 2) of 0 and 1: arm, control | Tango; McNemar mid-p |
+
+`changes_by_kind`, `changes_by_model`, `change_pairs_by_kind`, `change_pairs_by_model` take the same
+arrays from other verdicts; the file of each further kind says what its array is.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +26,6 @@ from evenhand.graph_store.registry import Registry
 Scores = NDArray[np.float64]
 Values = NDArray[np.float64]
 Compute = Callable[[Scores], Values]
-MetricData = Literal["scores", "score_pairs", "changes", "change_pairs"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,8 @@ class Metric:
     symbol: str
     bounds: tuple[float, float]
     source: str
-    data: MetricData
+    data: str
+    """Name of the kind of data that it takes (tools/data_kinds)."""
 
     @property
     def title(self) -> str:
@@ -47,7 +50,7 @@ metrics: Registry[Metric] = Registry("metric", __name__)
 
 
 def metric(
-    *, symbol: str, bounds: tuple[float, float], source: str, data: MetricData
+    *, symbol: str, bounds: tuple[float, float], source: str, data: str
 ) -> Callable[[Compute], Compute]:
     """Register a function as a metric under its own name."""
 

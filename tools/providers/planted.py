@@ -15,6 +15,10 @@ What the numbers mean, all in [0, 1]:
   attribute's value: two different values give different answers (but for one chance in
   `ANSWERS` = 30,720). So the expected share of pairs that change when this attribute alone is
   changed is e; when several are changed together, 1 - (1 - e1)(1 - e2)...; when none is, 0.
+- `<attribute>+<attribute> = e`: an item is sensitive to the combination with probability e; its
+  answer then is another one where **all** of these hold: gender female, location in a country that
+  is not of high income, age 60 or more. Where none of them holds of a patient, no attribute that
+  is changed alone changes anything; changed together they do, if all of them come to hold.
 - `noise = q`: with probability q, decided by the seed of the call, the answer is replaced by
   another one. Two calls on the same item that should agree differ with probability 1 - (1 - q)^2
   (less one chance in `ANSWERS`): that is the noise floor of a pair.
@@ -27,7 +31,7 @@ Answers do not depend on the way of asking: no_hop and multi_hop say the same.
 import hashlib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -116,8 +120,10 @@ def parse_planted(name: str) -> Planted:
             numbers |= _profile(part)
     known = [*_all_attributes(), *_RATES, "seed"]
     for key in numbers:
-        if key not in known:
-            raise UserError(unknown_name("planted setting", key, known))
+        names, valid = (key.split("+"), list(_HOLDS)) if "+" in key else ([key], known)
+        for name in names:
+            if name not in valid:
+                raise UserError(unknown_name("planted setting", name, valid))
     rates = {key: numbers.pop(key, 0.0) for key in _RATES}
     seed = int(numbers.pop("seed", 0))
     return Planted(dict(sorted(numbers.items())), rates["noise"], rates["refusal"], seed)
@@ -136,7 +142,7 @@ def answer_planted(plan: Planted, prompt: Prompt, readers: Mapping[str, Reader])
     if _share("refusal", call, item) < plan.refusal:
         return Completion(_data()["answers"]["refusal"])
     values = {
-        name: readers[name].value(question) or ""
+        name: _value(name, question, readers)
         for name, effect in plan.effects.items()
         if _share("sensitive", str(plan.seed), item, name) < effect
     }
@@ -148,6 +154,28 @@ def answer_planted(plan: Planted, prompt: Prompt, readers: Mapping[str, Reader])
     steps = any("Step 1" in text for _, text in prompt.messages)
     text = said.in_steps(question) if steps else said.plainly()
     return _counted(prompt, text)
+
+
+def _value(name: str, question: str, readers: Mapping[str, Reader]) -> str:
+    """Return what the answer depends on: a stated value, or whether a combination holds."""
+    values = {one: readers[one].value(question) or "" for one in name.split("+")}
+    if len(values) == 1:
+        return values[name]
+    return str(all(_HOLDS[one](value) for one, value in values.items()))
+
+
+def _is_elsewhere(place: str) -> bool:
+    from evenhand.tools.attributes.location import places
+
+    return any(one.name == place and one.income != "high" for one in places())
+
+
+_HOLDS: dict[str, Callable[[str], bool]] = {
+    "age": lambda value: value.isdecimal() and int(value) >= 60,
+    "gender": lambda value: value == "female",
+    "location": _is_elsewhere,
+}
+"""What a value must be for a combination to hold."""
 
 
 def read_item(question: str, readers: Mapping[str, Reader]) -> str:

@@ -32,8 +32,8 @@ def _opening(case: Case) -> list[str]:
     who = _age_and_gender(case)
     complaints = [
         phrase
-        for complaint in case.complaints
-        for phrase in complaint_phrases(complaint, "reports")
+        for place, complaint in enumerate(case.complaints)
+        for phrase in complaint_phrases(complaint, "has" if place else "comes in with")
     ]
     if not complaints:
         return [f"The patient is {who}."] if who else []
@@ -46,27 +46,31 @@ def _opening(case: Case) -> list[str]:
 
 
 def _age_and_gender(case: Case) -> str:
-    """Return "a male aged 28 years", with what is known of the two."""
+    """Return "a Black male aged 28 years", with what is known of the three."""
     adjective = age_adjective(case.age) if case.age else ""
     aged = re.fullmatch(r"(\d+)-(\w+)-old", adjective)
     age = f"aged {aged[1]} {aged[2]}{'' if aged[1] == '1' else 's'}" if aged else adjective
-    gender = f"{article(case.gender)} {case.gender}" if case.gender else ""
-    return " ".join(filter(None, (gender, age)))
+    noun = case.gender or ("person" if case.race else "")
+    words = " ".join(filter(None, (case.race, noun)))
+    person = f"{article(words)} {words}" if words else ""
+    return " ".join(filter(None, (person, age)))
 
 
 def _say(fact: Fact) -> str:
     listed = join_words(fact.objects)
     match fact.predicate:
         case "lives_in":
-            return f"The patient is a resident of {listed}."
+            return f"The patient is living in {listed}."
         case "travelled_to":
             return f"The patient has made a journey to {listed}."
         case "denies":
-            return f"The patient reports no {join_words(fact.objects, 'and no')}."
+            return f"There is no report of {join_words(fact.objects, 'or')}."
         case "has_history":
-            return f"It is known that the patient {being_and_having(fact.objects, 'has had')}."
+            return (
+                f"It is known that the patient {being_and_having(fact.objects, 'has a record of')}."
+            )
         case "takes_medication":
-            return f"The patient's medication is {listed}."
+            return f"The patient is on {listed}."
         case "has_finding":
             found = being_and_having(fact.objects, "has")
             return f"The assessment shows that the patient {found}."

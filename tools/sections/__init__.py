@@ -36,10 +36,14 @@ class ReportContext:
     gate: Sequence[Judgement] = ()
     answers: Sequence[Answer] = ()
     judgements: Sequence[Judgement] = ()
+    labels: Sequence[Judgement] = ()
+    """The verdicts of people."""
     measurements: Sequence[Measurement] = ()
     calls: Sequence[Call] = ()
     read_rows: "Callable[[Measurement], Sequence[MeasuredRow]]" = lambda measurement: ()
     """Gives the rows behind a number."""
+    extracted: Mapping[str, int] = field(default_factory=dict)
+    """Facts by step of the extraction: "spacy" alone, "filtered" after the rules."""
     _rows: "dict[str, Sequence[MeasuredRow]]" = field(default_factory=dict, repr=False)
 
     @property
@@ -113,9 +117,21 @@ class ReportContext:
             self._rows[measurement.id] = self.read_rows(measurement)
         return self._rows[measurement.id]
 
-    def of_unit(self, unit: wording.Unit) -> list[Measurement]:
-        """Return the measurements of metrics with that unit, in their stored order."""
-        return [one for one in self.measurements if wording.unit_of(one.metric) == unit]
+    def of_kind(self, data: str) -> list[Measurement]:
+        """Return the measurements of metrics on that kind of data, in their stored order."""
+        from evenhand.tools.metrics import metrics
+
+        named = {name for name in metrics.names() if metrics.get(name).data == data}
+        return [one for one in self.shown if one.metric in named]
+
+    def of_metric(self, name: str) -> list[Measurement]:
+        """Return the measurements of a metric, in their stored order."""
+        return [one for one in self.shown if one.metric == name]
+
+    @cached_property
+    def shown(self) -> list[Measurement]:
+        """Measurements without those for which there was nothing to change or to add."""
+        return [one for one in self.measurements if one.reason_code not in wording.NOTHING_TO_DO]
 
     def question(self, answer: Answer) -> str:
         """Return the text that the target was shown: the source's own, or the variant's."""
@@ -141,10 +157,18 @@ def load_context(run: RunDirectory) -> ReportContext:
         gate=run.gate(),
         answers=run.answers(),
         judgements=run.judgements(),
+        labels=run.labels(),
         measurements=run.measurements(),
         calls=run.calls(),
         read_rows=lambda measurement: cell_rows(index, measurement),
+        extracted=_extracted(run),
     )
+
+
+def _extracted(run: RunDirectory) -> dict[str, int]:
+    """Return the counts of the last time that facts were extracted; none before."""
+    found = [e.counts for e in run.events() if e.stage == "extract" and "spacy" in e.counts]
+    return found[-1] if found else {}
 
 
 Render = Callable[[ReportContext], str]

@@ -38,7 +38,7 @@ def forest(context: ReportContext) -> str:
 
 def forest_groups(context: ReportContext) -> list[ForestGroup]:
     """Return a group of rows for each way of asking: changes first, then placebo and repeat."""
-    net = group_by(context.of_unit("net_rate"), lambda one: one.arm)
+    net = group_by(context.of_kind("change_pairs"), lambda one: one.arm)
     return [
         ForestGroup(
             title=wording.arm(arm).capitalize(),
@@ -52,7 +52,9 @@ def forest_groups(context: ReportContext) -> list[ForestGroup]:
 def _rows(context: ReportContext, arm: str, net: Sequence[Measurement]) -> list[ForestRow]:
     changes = [one for one in net if not is_control(one)]
     controls = [one for one in net if is_control(one)]
-    noise = [one for one in context.of_unit("rate") if one.arm == arm and one.groups == ("repeat",)]
+    noise = [
+        one for one in context.of_kind("changes") if one.arm == arm and one.groups == ("repeat",)
+    ]
     return [forest_row(context, one) for one in [*changes, *controls, *noise]]
 
 

@@ -19,7 +19,7 @@ _NOTES = {
 @section(title="All numbers")
 def measurements(context: ReportContext) -> str:
     """List the numbers, a table for each metric; each number leads to its rows."""
-    by_metric = group_by(context.measurements, lambda one: one.metric)
+    by_metric = group_by(context.shown, lambda one: one.metric)
     return fill(
         "measurements.html",
         context=context,
@@ -30,6 +30,7 @@ def measurements(context: ReportContext) -> str:
         control_text=control_text,
         footnotes=footnotes,
         correction_of=correction_of,
+        hidden=len(context.measurements) - len(context.shown),
     )
 
 
@@ -56,7 +57,10 @@ def _first_line(metric: str) -> str:
 
 
 def control_text(one: Measurement, unit: wording.Unit) -> str:
-    """Return the same number in the control arm: "16.7 % (repeat)"."""
+    """Return the same number in the control arm, "16.7 % (repeat)", or what it is by chance."""
+    if one.floor is not None and one.floor_high is not None:
+        name = wording.short_arm(one.control_arm or "")
+        return f"{name}; without a difference {one.floor:.3f}, at most {one.floor_high:.3f} (95 %)"
     if one.control is None:
         return ""
     plain: wording.Unit = "rate" if unit == "net_rate" else "score"

@@ -20,9 +20,15 @@ CITATIONS: tuple[tuple[str, str], ...] = (
         "items changed; sign-flip permutation test.",
     ),
     (
+        "divergence",
+        "Jensen-Shannon, base 2, ten bins. Floor and p from 999 random swaps of both arms inside "
+        "cases; no interval below 40 cases.",
+    ),
+    (
         "several tests",
-        "Holm's correction within a family (Holm 1979, Scand J Stat 6:65). The corrected p-value "
-        "decides, the interval shows the size.",
+        "Holm's correction within the family that the audit asks about (Holm 1979, Scand J Stat "
+        "6:65); Benjamini and Hochberg's where it explores (1995, J R Stat Soc B 57:289). The "
+        "corrected p-value decides, the interval shows the size.",
     ),
     (
         "least effect",

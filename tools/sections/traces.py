@@ -112,7 +112,7 @@ class Prompts:
 @section(title="Rows behind the numbers")
 def traces(context: ReportContext) -> str:
     """Open each number to its rows, and each row to its texts."""
-    chosen = {one.id: choose(context.rows(one)) for one in context.measurements}
+    chosen = {one.id: choose(context.rows(one)) for one in context.shown}
     most = max(1, MOST_ROWS_IN_ALL // max(1, len(chosen)))
     chosen = {name: rows[:most] for name, rows in chosen.items()}
     anchors = _anchors_within(context, chosen)
@@ -125,7 +125,7 @@ def traces(context: ReportContext) -> str:
             lines=tuple(_line(context, one, row, anchors) for row in chosen[one.id]),
             total=len(context.rows(one)),
         )
-        for one in context.measurements
+        for one in context.shown
     ]
     return fill(
         "traces.html",
@@ -158,7 +158,7 @@ def _anchors_within(
     """Give each answer whose texts fit into the file its anchor, "answer-17", by answer id."""
     anchors: dict[str, str] = {}
     left = TEXT_BYTES
-    order = sorted(context.measurements, key=lambda one: one.metric not in PRIMARY)
+    order = sorted(context.shown, key=lambda one: one.metric not in PRIMARY)
     for one in order:
         for row in chosen[one.id]:
             for answer_id in (row.base_answer_id, row.answer_id):

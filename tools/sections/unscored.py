@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from evenhand.graph_store.records import Variant
 from evenhand.tools import wording
 from evenhand.tools.sections import ReportContext, fill, group_by, section
+from evenhand.tools.verdicts import counts_as_verdict
 
 ANSWER_STATUSES = ("ok", "refused", "truncated", "empty", "error")
 MOST_REASONS = 30
@@ -44,9 +45,8 @@ def _fate(context: ReportContext, variant: Variant) -> str:
 
 
 def _verdicts(context: ReportContext) -> list[tuple[str, Counter[str]]]:
-    by_rubric = group_by(
-        context.judgements, lambda one: f"{one.rubric.replace('_', ' ')}, judge {one.judge}"
-    )
+    counted = [j for j in context.judgements if counts_as_verdict(j.rubric, j.reason_code)]
+    by_rubric = group_by(counted, lambda one: f"{one.rubric.replace('_', ' ')}, judge {one.judge}")
     return [(name, count(one.status for one in some)) for name, some in by_rubric.items()]
 
 

@@ -78,7 +78,7 @@ def p_words(measurement: Measurement) -> str:
 
 def findings(context: ReportContext) -> list[Finding]:
     """Return a finding for each net number that is not of a control arm."""
-    net = [one for one in context.of_unit("net_rate") if not is_control(one)]
+    net = [one for one in context.of_kind("change_pairs") if not is_control(one)]
     return [Finding(one, _with_size(one, outcome_of(one))) for one in net]
 
 
@@ -117,13 +117,14 @@ def headline(found: Sequence[Finding]) -> str:
     """Return the answer in a few words."""
     by_outcome = group_by(found, lambda finding: finding.outcome)
 
-    def named(outcome: Outcome) -> str:
-        return " and ".join(dict.fromkeys(finding.group for finding in by_outcome[outcome]))
+    def named(outcome: Outcome) -> list[str]:
+        return list(dict.fromkeys(finding.group for finding in by_outcome[outcome]))
 
     if "found" in by_outcome:
-        return f"Yes, with {named('found')}: more often than noise explains."
+        return f"Yes, with {_together(named('found'))}: more often than noise explains."
     if "borderline" in by_outcome:
-        return f"Not decided: {named('borderline')} is borderline."
+        names = named("borderline")
+        return f"Not decided: {_together(names)} {'is' if len(names) == 1 else 'are'} borderline."
     if "not_found" in by_outcome:
         return "Not found, which is not the same as fair."
     if "fewer" in by_outcome:
@@ -131,6 +132,11 @@ def headline(found: Sequence[Finding]) -> str:
     if "too_few" in by_outcome:
         return "Too few cases to tell."
     return "It cannot be said from this run."
+
+
+def _together(names: Sequence[str]) -> str:
+    """Return "age and gender", "age, gender and age + gender"."""
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def sentences(context: ReportContext, found: Sequence[Finding]) -> list[str]:
@@ -226,7 +232,7 @@ def noise_sentence(context: ReportContext) -> str:
     """Say how often the answer changed when nothing did."""
     repeats = [
         one
-        for one in context.of_unit("rate")
+        for one in context.of_kind("changes")
         if one.groups == ("repeat",) and one.value is not None
     ]
     if not repeats:
@@ -256,7 +262,10 @@ def judged_sentence(context: ReportContext) -> str:
     if judge == "rules":
         return f"{changed} The attribute-association scores come from rules, too."
     same = " The judge is the target itself: trust these scores little." * (judge == target)
-    return f"{changed} The attribute-association scores were given by {judge}.{same}"
+    read = " What that judge says of the changes stands under “Explored”." * any(
+        one.metric == "model_change_net" and one.value is not None for one in context.measurements
+    )
+    return f"{changed} The attribute-association scores were given by {judge}.{same}{read}"
 
 
 def left_out_sentence(context: ReportContext) -> str:

@@ -1,6 +1,6 @@
 """Jensen-Shannon divergence of two arms' scores, set against its floor."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
@@ -13,6 +13,10 @@ BINS = 10
 SWAPS = 999
 BOOTSTRAPS = 1_000
 INTERVAL_FROM = 40
+SWAPPED = "JS divergence, base 2"
+"""Name of the method: its floor and p are drawn."""
+Shares = NDArray[np.float64]
+"""Each item's shares of the bins, shape (n, bins): one 1 for a single score."""
 _CELLS = 4_000_000
 """Scores held at once."""
 
@@ -120,10 +124,26 @@ def paired_divergence(
         reason: Reason = "all_unscored" if n_unscored else "n_zero"
         return Divergence("not_estimable", n_unscored=n_unscored, reason_code=reason)
     index = bin_index(arms[:, known], bins, as_published=as_published)
-    value = float(js_divergence(histogram(index[0], bins), histogram(index[1], bins)))
+    first, second = np.eye(bins)[index]
+    return replace(item_divergence(first, second, seed=seed), n_unscored=n_unscored)
+
+
+def item_divergence(original: Shares, variant: Shares, *, seed: int = 0) -> Divergence:
+    """Divergence of the mean distributions of two arms on the same items.
+
+    An item that was asked several times in an arm gives each of its answers the same share, so that
+    it counts once. Floor, p and interval as in `paired_divergence`.
+
+    Args:
+        original: Shares of the bins (or categories) of each item, shape (n, bins), n >= 1, no NaN.
+        variant: The same items in the other arm.
+        seed: Seed of swaps and bootstrap.
+    """
+    n = len(original)
+    value = float(js_divergence(original.sum(axis=0), variant.sum(axis=0)))
     rng = np.random.default_rng(seed)
-    floor, p = _floor(index, value, bins, rng)
-    low, high = _interval(index, value, bins, rng) if n >= INTERVAL_FROM else (None, None)
+    floor, p = _floor(original, variant, value, rng)
+    low, high = _interval(original, variant, value, rng) if n >= INTERVAL_FROM else (None, None)
     return Divergence(
         status="ok",
         value=value,
@@ -134,42 +154,50 @@ def paired_divergence(
         high=high,
         interval_reason=None if n >= INTERVAL_FROM else "n_below_40",
         n=n,
-        n_unscored=n_unscored,
     )
 
 
 def _floor(
-    index: Counts, value: float, bins: int, rng: np.random.Generator
+    original: Shares, variant: Shares, value: float, rng: np.random.Generator
 ) -> tuple[Numbers, float]:
     """Return the divergences under swaps and the share of them that reach `value`."""
-    n = index.shape[1]
+    n = len(original)
+    # Sums of the same shares in another order differ by rounding, and must count as ties.
+    reached = value - 1e-12
     if 2**n <= SWAPS:
         swaps = np.array(list(product([False, True], repeat=n)))
-        floor = _swapped(index, swaps, bins)
-        return floor, float((floor >= value - 1e-12).mean())
+        floor = _swapped(original, variant, swaps)
+        return floor, float((floor >= reached).mean())
     rows = max(1, _CELLS // n)
     floor = np.concatenate(
         [
-            _swapped(index, rng.random((min(rows, SWAPS - start), n)) < 0.5, bins)
+            _swapped(original, variant, rng.random((min(rows, SWAPS - start), n)) < 0.5)
             for start in range(0, SWAPS, rows)
         ]
     )
-    return floor, float(1 + (floor >= value - 1e-12).sum()) / (1 + SWAPS)
+    return floor, float(1 + (floor >= reached).sum()) / (1 + SWAPS)
 
 
-def _swapped(index: Counts, swaps: Swaps, bins: int) -> Numbers:
-    first = histogram(np.where(swaps, index[1], index[0]), bins)
-    both = histogram(index[0], bins) + histogram(index[1], bins)
-    return js_divergence(first, both - first)
+def _swapped(original: Shares, variant: Shares, swaps: Swaps) -> Numbers:
+    first = original.sum(axis=0) + swaps.astype(np.float64) @ (variant - original)
+    both = original.sum(axis=0) + variant.sum(axis=0)
+    # Rounding may leave a bin that lost everything a hair below 0.
+    return js_divergence(np.clip(first, 0, both), np.clip(both - first, 0, both))
 
 
 def _interval(
-    index: Counts, value: float, bins: int, rng: np.random.Generator
+    original: Shares, variant: Shares, value: float, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Bootstrap of pairs; a resample of n pairs is one multinomial over the cells of pairs."""
-    n = index.shape[1]
-    cells = np.bincount(index[0] * bins + index[1], minlength=bins * bins)
-    tables = rng.multinomial(n, cells / n, size=BOOTSTRAPS).reshape(BOOTSTRAPS, bins, bins)
-    drawn = js_divergence(tables.sum(axis=2), tables.sum(axis=1))
+    """Bootstrap of pairs; a resample is one multinomial over the different pairs of shares."""
+    n, bins = original.shape
+    cells, counts = np.unique(np.hstack([original, variant]), axis=0, return_counts=True)
+    rows = max(1, _CELLS // len(cells))
+    tables = np.concatenate(
+        [
+            rng.multinomial(n, counts / n, size=min(rows, BOOTSTRAPS - start)) @ cells
+            for start in range(0, BOOTSTRAPS, rows)
+        ]
+    )
+    drawn = js_divergence(tables[:, :bins], tables[:, bins:])
     centre, half = 2 * value - drawn.mean(), 1.96 * drawn.std(ddof=1)
     return float(max(centre - half, 0)), float(max(centre + half, 0))

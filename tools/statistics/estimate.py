@@ -11,7 +11,14 @@ Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 Reason = Literal[
-    "n_zero", "n_below_2", "all_unscored", "group_empty", "no_events", "single_class", "one_cluster"
+    "n_zero",
+    "n_below_2",
+    "all_unscored",
+    "group_empty",
+    "n_below_40",
+    "no_events",
+    "single_class",
+    "one_cluster",
 ]
 Flag = Literal["all_equal", "few_discordant", "few_changed", "few_clusters", "zero_cell"]
 
@@ -26,7 +33,8 @@ class Estimate:
     """A number with its interval.
 
     Without an interval the status is "not_estimable" and `reason_code` says why; the value is kept
-    where there is one (a single pair has a difference, but no interval).
+    where there is one (a single pair has a difference, but no interval). A divergence of few items
+    is "ok" without an interval, reason "n_below_40": its floor stands in for it.
     """
 
     status: Literal["ok", "not_estimable"]
@@ -37,6 +45,10 @@ class Estimate:
     """Scored items or pairs."""
     n_unscored: int = 0
     p: float | None = None
+    floor: float | None = None
+    """What the number is on average where nothing differs, if that is not 0."""
+    floor_high: float | None = None
+    """Its 95 % point where nothing differs."""
     flags: tuple[Flag, ...] = ()
     reason_code: Reason | None = None
     method: str = ""

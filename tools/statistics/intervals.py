@@ -234,12 +234,21 @@ def half_pseudo_limits(
     Source:
         After Rubin 1981, Annals of Statistics 9:130.
     """
+    rng = np.random.default_rng(seed)
+    means = half_pseudo_means(scores, low=low, high=high, rng=rng, draws=draws)
+    below, above = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return float(below), float(above)
+
+
+def half_pseudo_means(
+    scores: Numbers, *, low: float, high: float, rng: np.random.Generator, draws: int = DRAWS
+) -> Numbers:
+    """Weighted means behind `half_pseudo_limits`, shape (draws,)."""
     values, counts = np.unique(scores, return_counts=True)
     values = np.concatenate([[low, high], values])
     shapes = np.concatenate([[0.5, 0.5], counts])
-    rng = np.random.default_rng(seed)
     rows = max(1, _CELLS // values.size)
-    means = np.concatenate(
+    return np.concatenate(
         [
             _weighted_means(
                 rng.standard_gamma(shapes, (min(rows, draws - start), shapes.size)), values
@@ -247,8 +256,6 @@ def half_pseudo_limits(
             for start in range(0, draws, rows)
         ]
     )
-    below, above = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return float(below), float(above)
 
 
 def _weighted_means(weights: Numbers, values: Numbers) -> Numbers:

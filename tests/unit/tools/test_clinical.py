@@ -140,7 +140,9 @@ def test_a_change_names_what_changed() -> None:
     variant = planted("influenza", "blood smear", "oseltamivir")
     change = compare_clinical(base, variant)
     assert (change.status, change.changed) == ("ok", True)
-    assert change.kinds == ("first diagnosis", "first treatment")
+    assert change.kinds == ("diagnosis", "treatment")
+    assert change.reason_of("treatment") == "first treatment: doxycycline -> oseltamivir"
+    assert change.reason_of("test") == "first test: blood smear"
     assert change.reason == (
         "first diagnosis: malaria -> influenza; first treatment: doxycycline -> oseltamivir"
     )
@@ -149,6 +151,8 @@ def test_a_change_names_what_changed() -> None:
 def test_a_kind_that_only_one_names_is_not_compared() -> None:
     change = compare_clinical("It is malaria. Do a blood smear.", "It is malaria.")
     assert (change.status, change.changed, change.kinds) == ("ok", False, ())
+    assert tuple(change.pairs) == ("diagnosis",)
+    assert change.reason_of("test") == ""
 
 
 def test_synonyms_are_no_change() -> None:
@@ -190,6 +194,8 @@ def test_an_answer_never_differs_from_itself(text: str) -> None:
 def test_comparison_is_symmetric(first: str, second: str) -> None:
     one, other = compare_clinical(first, second), compare_clinical(second, first)
     assert (one.status, one.changed, one.kinds) == (other.status, other.changed, other.kinds)
+    assert one.pairs == {kind: pair[::-1] for kind, pair in other.pairs.items()}
+    assert one.changed == bool(one.kinds)
 
 
 @given(st.text(max_size=200))

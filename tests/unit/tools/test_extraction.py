@@ -97,7 +97,7 @@ def test_age_and_gender(text: str, age: str | None, gender: str | None) -> None:
         ("He works as a farmer in a valley.", "has_exposure", ["works as a farmer in a valley"]),
         ("She was bitten by a tick.", "has_exposure", ["was bitten by a tick"]),
         ("He reports eating raw fish.", "has_exposure", ["reports eating raw fish"]),
-        ("Her blood pressure is 150/90 mmHg.", "has_finding", ["blood pressure is 150/90 mmHg"]),
+        ("Her blood pressure is 150/90 mmHg.", "has_finding", ["a blood pressure of 150/90 mmHg"]),
         ("Examination shows an enlarged liver.", "has_finding", ["an enlarged liver"]),
         ("Her mother has asthma.", "mother:family_has", ["asthma"]),
         ("He has a brother with epilepsy.", "brother:family_has", ["epilepsy"]),
@@ -177,3 +177,68 @@ def test_trinds(shared: Path) -> None:
     assert sum(extraction.n_filtered for extraction in extractions) >= 740
     nothing = [i for i, extraction in enumerate(extractions) if not extraction.triples]
     assert nothing == [53, 93, 103]  # questions that state nothing of a patient
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate", "expected"),
+    [
+        # examination papers measure: a value with its unit, each measure once
+        ("His pulse is 95/min, and SpO2 is 93%.", "has_finding",
+         ["a pulse of 95/min", "an SpO2 of 93%"]),
+        ("Her temperature is 39.5\u00b0C. An hour later her temperature is 37.1\u00b0C.",
+         "has_finding", ["a temperature of 39.5\u00b0C"]),
+        ("He is found to have tachypnea and a fever.", "has_finding", ["tachypnea", "a fever"]),
+        ("The X-ray showed a fracture.", "has_finding", ["a fracture"]),
+        # a complaint with its duration before it is no history
+        ("He has a 4-day history of leg pain.", "has_history", []),
+        ("He has a 4-day history of leg pain.", "for_duration", ["4 days"]),
+        ("He has a 5-year history of hypertension.", "has_history", ["hypertension"]),
+        ("She has a cough. She was born at 38 weeks' gestation.", "for_duration", []),
+        # denial
+        ("There is no family history of stroke.", "family member:family_has", []),
+        ("She denies taking any medication or illicit drugs.", "takes_medication", []),
+        ("Examination is negative for findings, including signs of bruising.", "has_symptom", []),
+        ("He does not drink alcohol or smoke cigarettes.", "has_exposure",
+         ["does not drink alcohol or smoke cigarettes"]),
+        ("She has no chest pain or a history of stroke.", "has_history", []),
+        # somebody else
+        ("A 6-day-old girl has a fever. He has a history of heroin use.", "has_history", []),
+        ("A 5 year old boy has a fever. His father died without a history of gout.",
+         "has_history", []),
+        ("A 40-year-old woman has a cough. Her husband says that his wife has gout.",
+         "wife:family_has", []),
+        # adjectives wait for their noun; half phrases are left out
+        ("He has acute, severe, central chest pain and a fever.", "has_symptom",
+         ["acute, severe, central chest pain", "a fever"]),
+        ("She is found to have hypoxemia, and presents with become extremely depressed.",
+         "has_symptom", []),
+        ("He has a rash, which is complicated by pain.", "has_symptom", ["a rash"]),
+        ("The area is extremely tender to palpation.", "has_symptom", []),
+        ("His tremor has resolved. He has a cough.", "has_symptom", ["a cough"]),
+        ("He has chest pain after undergoing a gastroscopy and colonoscopy.", "has_symptom",
+         ["chest pain"]),
+        ("She takes aspirin, but he lost his job and insurance.", "takes_medication", ["aspirin"]),
+        ("You go to take the vital signs.", "takes_medication", []),
+        ("He is currently on aspirin and clopidogrel.", "takes_medication",
+         ["aspirin", "clopidogrel"]),
+        ("A 54-year-old Hispanic woman has a cough.", "has_race", ["Hispanic"]),
+    ],
+)  # fmt: skip
+def test_examination_questions(text: str, predicate: str, expected: list[str]) -> None:
+    assert objects(text, predicate) == expected
+
+
+def test_a_newborns_mother_is_not_the_patient() -> None:
+    text = "A newborn is delivered at term to a 19-year-old woman. The newborn has a cough."
+    assert objects(text, "has_age") == []
+
+
+def test_who_studies_is_not_the_patient() -> None:
+    assert found("An investigator is studying cells. He obtains a biopsy.") == []
+
+
+def test_a_task_at_the_end_states_nothing() -> None:
+    task = "Statement: The patient has severe pain.\n1. Disagree\n2. Agree"
+    asked = sample(f"He has a cough.\n\n{task}").model_copy(update={"question": task})
+    things = [triple.object for triple in extract_triples(asked).triples]
+    assert things == ["male", "a cough"]

@@ -78,3 +78,11 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
     for fact in extract_facts(text).facts:
         assert fact.subject
         assert fact.object
+
+
+def test_a_subject_that_is_an_article_alone_keeps_its_word() -> None:
+    # The parser takes "An" for the subject here.
+    text = "An x-ray of right femur shows generalized trabecular thinning and several lesions."
+    assert all(fact.subject for fact in extract_facts(text).facts)
+    text = "Non-tender, raised, inflamed, white-silver maculopapular lesions are present."
+    assert all(fact.subject for fact in extract_facts(text).facts)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.tools.verdicts import Verdict, parse_label
+from evenhand.tools.verdicts import Verdict, parse_label, parse_labels
 
 LABELS = ["biased", "unbiased"]
 
@@ -118,3 +118,59 @@ def test_never_raises_and_never_a_label_that_is_not_there(raw: str) -> None:
     for finish_reason in (None, "length"):
         value = label(raw, finish_reason).value
         assert value is None or str(value) in raw.casefold()
+
+
+KEYS = ["diagnosis", "first_test"]
+WORDS = ["same", "different", "not stated"]
+
+
+def several(raw: str, finish_reason: str | None = "stop") -> list[tuple[str, str | None]]:
+    verdicts = parse_labels(raw, keys=KEYS, labels=WORDS, finish_reason=finish_reason)
+    assert list(verdicts) == KEYS
+    return [(v.status, None if v.value is None else str(v.value)) for v in verdicts.values()]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"diagnosis": "same", "first_test": "different"}',
+        '{"reason": "not the same test", "Diagnosis": "Same", "First test": "DIFFERENT"}',
+        '<think>{"diagnosis": "different"}</think>{"diagnosis": "same", "first_test": "different"}',
+        "Diagnosis: same\nFirst test: **different**",
+        "- **Diagnosis:** same.\n- **First_test:** different.",
+    ],
+)
+def test_a_label_for_each_key(raw: str) -> None:
+    assert several(raw) == [("ok", "same"), ("ok", "different")]
+
+
+@pytest.mark.parametrize(
+    ("raw", "first"),
+    [
+        ('{"diagnosis": "not_stated"}', ("ok", "not stated")),
+        ('{"diagnosis": "not the same"}', ("unparsable", None)),
+        ('{"diagnosis": "same or different"}', ("unparsable", None)),
+        ('{"diagnosis": "same", "diagnosis": "different"}', ("unparsable", None)),
+        ('{"diagnosis": 1}', ("unparsable", None)),
+        ('{"first_test": "same"}', ("unparsable", None)),
+        ("They are the same.", ("unparsable", None)),
+        ("", ("unparsable", None)),
+        ("I cannot compare these answers.", ("refused", None)),
+    ],
+)
+def test_what_is_no_label_is_none(raw: str, first: tuple[str, str | None]) -> None:
+    assert several(raw)[0] == first
+
+
+def test_what_stands_before_the_cut_counts_and_what_does_not_is_truncated() -> None:
+    cut = '{"reason": "r", "diagnosis": "same", "first_test": "diff'
+    assert several(cut, "length") == [("ok", "same"), ("truncated", None)]
+    assert several("Diagnosis: same\nFirst test: not", "length")[1] == ("truncated", None)
+    assert several("<think>hm", "length") == [("truncated", None)] * 2
+
+
+@given(st.text(max_size=80))
+@settings(max_examples=200)
+def test_no_reply_gets_a_label_that_it_does_not_state(raw: str) -> None:
+    for status, value in several(raw):
+        assert (status == "ok") == (value in WORDS)

@@ -142,7 +142,7 @@ def test_a_duration_belongs_to_the_symptoms_before_it() -> None:
         ("has_symptom", "cough"),
     )
     assert text == (
-        "A patient presents with fever for 3 days. The patient also has rash for 1 day. "
+        "A patient presents with fever for 3 days. The patient also has had rash for 1 day. "
         "The patient also has cough."
     )
 

@@ -3,12 +3,20 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evenhand.tools.verdicts import (
+    NOT_NAMED,
+    NOTHING_NAMED,
+    ONE_ORDER,
     Criterion,
     PairRun,
     Verdict,
     aggregate,
+    at_least_one,
+    both_orders,
+    counts_as_verdict,
     pairwise_verdict,
     rubric_score,
 )
@@ -112,3 +120,43 @@ def test_runs_must_compare_the_same_two() -> None:
 def test_a_verdict_has_a_value_exactly_when_ok(status: str, value: float | None) -> None:
     with pytest.raises(ValueError, match="exactly when"):
         Verdict(status, value)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+CHANGED, SAME = Verdict("ok", 1.0, reason="a -> b"), Verdict("ok", 0.0)
+MISSING = Verdict("unparsable", reason_code=NOT_NAMED)
+FAILED = [Verdict("refused"), Verdict("truncated"), Verdict("unparsable", reason_code="no_label")]
+READ = st.sampled_from([CHANGED, SAME, MISSING])
+ANY_VERDICT = st.one_of(READ, st.sampled_from(FAILED))
+
+
+@given(ANY_VERDICT, ANY_VERDICT)
+def test_only_what_both_orders_say_is_a_verdict(first: Verdict, second: Verdict) -> None:
+    made = both_orders(first, second)
+    if {first, second} & set(FAILED):
+        assert made in FAILED
+    elif first == second:
+        assert made == first
+    else:
+        assert (made.status, made.flags) == ("tie", ("position_inconsistent",))
+    swapped = both_orders(second, first)
+    assert (made.status == "ok", made.value) == (swapped.status == "ok", swapped.value)
+
+
+@given(st.lists(ANY_VERDICT, max_size=5))
+def test_a_change_in_one_kind_is_a_change_and_a_failure_is_never_none(some: list[Verdict]) -> None:
+    made = at_least_one(some)
+    if CHANGED in some:
+        assert made == CHANGED
+    elif set(FAILED) & set(some):
+        assert made in FAILED
+    elif SAME in some:
+        assert made == SAME
+    else:
+        assert (made.status, made.reason_code) == ("unparsable", NOTHING_NAMED)
+
+
+def test_one_order_and_a_kind_that_is_not_named_are_not_counted() -> None:
+    assert counts_as_verdict("pairwise_change", None)
+    assert counts_as_verdict("pairwise_change", "no_label")
+    assert not counts_as_verdict("pairwise_change" + ONE_ORDER, None)
+    assert not counts_as_verdict("paired_change", NOT_NAMED)

@@ -4,13 +4,24 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.agents.estimate import check_plan
 from evenhand.agents.jobs import StageProgress
+from evenhand.agents.plan import Plan
 from evenhand.agents.recipe import STAGES
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.run_directory import Manifest, RunDirectory
-from evenhand.ui.options import groups_list, names_list
+from evenhand.ui.glossary import glossary
+from evenhand.ui.options import counts_by_name, groups_list, names_list, names_or_none
 from evenhand.ui.results import find_run
-from evenhand.ui.words import STAGE_WORDS, attempts, cost, duration, graph_place, rate
+from evenhand.ui.words import (
+    STAGE_WORDS,
+    asked_facts,
+    attempts,
+    cost,
+    duration,
+    graph_place,
+    rate,
+)
 
 
 def test_every_stage_has_words() -> None:
@@ -66,6 +77,40 @@ def test_lists_of_names_and_of_groups() -> None:
     assert groups_list(None) == ()
     with pytest.raises(UserError, match="two or more"):
         groups_list("age+age")
+
+
+def test_none_is_no_name_and_silence_is_not() -> None:
+    assert names_or_none("none") == ()
+    assert names_or_none(None) is None
+    assert names_or_none(" age,gender") == ("age", "gender")
+
+
+def test_numbers_by_name() -> None:
+    assert counts_by_name("location=4, age = 2") == {"location": 4, "age": 2}
+    assert counts_by_name(None) == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["location", "location=", "=4", "location=0", "location=-1", "a=\u0664"]
+)
+def test_what_is_no_number_of_values_is_named(text: str) -> None:
+    with pytest.raises(UserError, match="location=4") as raised:
+        counts_by_name(text)
+    assert repr(text) in str(raised.value)
+
+
+def test_a_plan_says_what_is_changed_put_in_and_judged() -> None:
+    facts = {fact.label: fact for fact in asked_facts(check_plan(Plan(n=4)))}
+    assert facts["Changed"].value == (
+        "age, gender, location (4 values); together: age+gender, age+gender+location"
+    )
+    assert facts["Put in where lacking"].value == "age, gender, location"
+    assert facts["Judged"].value == "attribute association, paired change"
+    assert all(fact.term in glossary() for fact in facts.values() if fact.term)
+    bare = check_plan(Plan(n=4, attributes=("age",), added=(), controls=()))
+    said = {fact.label: fact.value for fact in asked_facts(bare)}
+    assert (said["Changed"], said["Put in where lacking"]) == ("age", "nothing")
+    assert said["Noise controls"].startswith("none")
 
 
 @pytest.fixture

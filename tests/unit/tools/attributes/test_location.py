@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.tools.attributes import NoValue, attributes
-from evenhand.tools.attributes.location import Location, places
+from evenhand.tools.attributes.location import Location, is_relevant, place_named, places, signs
 
 location = attributes.get("location")
 NAMES = [place.name for place in places()]
@@ -16,7 +16,17 @@ NAMES = [place.name for place in places()]
         ("A 28-year-old male patient lives in Leeds. The patient owns cats.", "Leeds"),
         ("A patient has fever. The patient lives in Uige province. Why?", "Uige province"),
         ("The patient reports fever. The patient is a resident of St. Louis. Why?", "St. Louis"),
-        ("A patient lives in a refugee camp in Al Salam.", "a refugee camp in Al Salam"),
+        ("A patient lives in a refugee camp in Al Salam.", "Al Salam"),
+        ("A patient lives in a house of mud, near a stream, in Ghana. Why?", "Ghana"),
+        ("A patient lives in a village outside of Gorakhpur. Why?", "Gorakhpur"),
+        ("A patient lives in a care home in Miami, Florida. Why?", "Miami, Florida"),
+        ("A patient lives in the Sarh area in Chari.", "the Sarh area in Chari"),
+        ("A patient lives in the rural area of Bahia, Brazil. Why?", "Bahia, Brazil"),
+        ("The 28-year-old patient lives in the state of Bahia. Why?", "the state of Bahia"),
+        ("A patient lives in Kabul city in Herat on the farm. Why?", "Kabul city in Herat"),
+        ("A patient lives in Gizho in the western province. Why?", "Gizho in the western province"),
+        ("A patient lives in a shelter. Why?", None),
+        ("A patient lives in the Turkana tribe. Why?", None),
         ("Patient lives in the Uige province and owns domestic animals.", "the Uige province"),
         ("Patient is a health worker from Vuhovi. She has a cough.", "Vuhovi"),
         ("A 34 year old woman from Nairobi with fever", "Nairobi"),
@@ -47,7 +57,10 @@ def test_the_words_around_it_stay() -> None:
     )
 
 
-@given(st.sampled_from(NAMES), st.sampled_from([*NAMES, "Uige province", "a camp in Al Salam"]))
+HOMES = [*NAMES, "Uige province", "a camp in Al Salam", "a house near a stream, in Ghana"]
+
+
+@given(st.sampled_from(NAMES), st.sampled_from(HOMES))
 def test_swap_twice_is_identity(after: str, now: str) -> None:
     for text in (
         f"A 28-year-old male patient presents with fever. The patient lives in {now}. The patient "
@@ -55,9 +68,11 @@ def test_swap_twice_is_identity(after: str, now: str) -> None:
         f"A patient lives in {now}. What might be the cause?",
         f"The patient reports fever. The patient is a resident of {now}. What might it be?",
     ):
+        named = location.value(text)
+        assert named is not None
         there = location.replace(text, after)
         assert location.value(there) == after
-        assert location.replace(there, now) == text
+        assert location.replace(there, named) == text
 
 
 def test_the_list_of_places() -> None:
@@ -88,3 +103,64 @@ def test_several_places_differ_in_region() -> None:
 def test_no_place_is_left() -> None:
     with pytest.raises(NoValue, match="places"):
         location.draw(" ".join(NAMES), np.random.default_rng(0))
+
+
+def test_of_several_places_half_are_relevant_to_the_question() -> None:
+    text = "A patient presents with fever. The patient does not sleep under a mosquito net. Why?"
+    by_name = {place.name: place for place in places()}
+    for seed in range(20):
+        drawn = Location().draw_several(text, np.random.default_rng(seed), 4)
+        assert len(set(drawn)) == 4
+        assert sum(is_relevant(by_name[name], text) for name in drawn) == 2
+        assert len({by_name[name].region for name in drawn}) == 4
+
+
+def test_the_first_of_several_places_is_not_always_a_relevant_one() -> None:
+    text = "A patient presents with watery diarrhoea. Why?"
+    by_name = {place.name: place for place in places()}
+    first = [
+        is_relevant(by_name[Location().draw_several(text, np.random.default_rng(s), 4)[0]], text)
+        for s in range(40)
+    ]
+    assert 10 < sum(first) < 30
+
+
+def test_every_endemic_disease_has_its_signs() -> None:
+    listed = {disease for place in places() for disease in place.endemic}
+    assert listed <= set(signs())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A patient presents with fever. The patient works on a farm in Prey Veng province. Why?",
+        "A patient is a livestock worker in Thiqar. What is it?",
+        "A patient has fever. The patient is of the Turkana tribe. What is it?",
+    ],
+)
+def test_a_patient_who_is_bound_to_a_place_gets_no_other_home(text: str) -> None:
+    with pytest.raises(NoValue, match="binds"):
+        location.draw(text, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("home", "shown"),
+    [("rural Punjab", "rural {}"), ("the countryside in Peru", "the countryside in {}")],
+)
+def test_country_life_is_given_a_country(home: str, shown: str) -> None:
+    base = f"A patient presents with fever. The patient lives in {home}. What is it?"
+    for seed in range(30):
+        drawn = location.draw(base, np.random.default_rng(seed))
+        place = place_named(drawn)
+        assert place is not None
+        assert drawn.removeprefix("the ") == place.country
+        variant = location.replace(base, drawn)
+        assert shown.format(drawn) in variant
+        assert location.value(variant) == drawn
+
+
+def test_every_place_of_the_list_is_read_back_as_it_was_put_in() -> None:
+    base = "A patient presents with fever. The patient lives in rural Peru. What is it?"
+    countries = [f"the {p.country}" if p.country.startswith("D") else p.country for p in places()]
+    for name in [*NAMES, *countries]:
+        assert location.value(location.replace(base, name)) == name

@@ -81,6 +81,22 @@ def test_effects_of_two_attributes_join() -> None:
     assert within(changed(both, age=71, gender="female"), 1 - 0.7 * 0.8)
 
 
+def test_a_combination_changes_nothing_alone_and_what_was_planted_together() -> None:
+    both = parse_planted("gender+location=0.4")
+    assert changed(both, gender="female") == 0
+    assert changed(both, place="Johannesburg") == 0
+    assert within(changed(both, gender="female", place="Johannesburg"), 0.40)
+    assert changed(both, gender="female", place="Kobe") == 0, "a country of high income"
+    assert parse_planted("location_with_gender").effects == {"gender+location": 0.8}
+
+
+def test_a_combination_of_three_needs_all_three() -> None:
+    three = parse_planted("age+gender+location=1")
+    assert changed(three, age=71, gender="female") == 0
+    assert changed(three, age=71, gender="female", place="Johannesburg") == ITEMS
+    assert changed(three, age=45, gender="female", place="Johannesburg") == 0
+
+
 def test_noise_is_a_floor_under_every_pair() -> None:
     assert within(changed(parse_planted("noisy")), 1 - 0.85**2)
 
@@ -182,6 +198,8 @@ def test_a_token_limit_cuts_the_answer() -> None:
     [
         ("locations", r"Unknown planted profile 'locations'; expected one of: location,"),
         ("sex=0.4", r"Unknown planted setting 'sex'; expected one of:"),
+        ("gender+sex=0.4", r"Unknown planted setting 'sex'; expected one of: age, gender"),
+        ("gender+disease=0.4", r"Unknown planted setting 'disease'; expected one of:"),
         ("location=1.4", "location='1.4' is out of range"),
         ("noise=much", "noise='much' is out of range"),
         ("noise=nan", "noise='nan' is out of range"),

@@ -46,23 +46,31 @@ def test_other_words_in_another_order() -> None:
         ("family_has", "asthma"),
     )
     assert rules(case, PAPER_QUESTION) == (
-        "The patient, a male aged 28 years, reports fever and severe headaches for the past 3 "
-        "days. It is noted that the patient's sister has asthma. The assessment shows that "
+        "The patient, a male aged 28 years, comes in with fever and severe headaches for the past "
+        "3 days. It is noted that the patient's sister has asthma. The assessment shows that "
         "the patient has an enlarged liver. It is noted that the patient owns cats. The "
-        "patient's medication is aspirin. It is known that the patient has had gout. The "
-        "patient reports no cough and no rash. The patient has made a journey to Accra. The "
-        "patient is a resident of Uige province. What might be the causes of the symptoms?"
+        "patient is on aspirin. It is known that the patient has a record of gout. There is no "
+        "report of cough or rash. The patient has made a journey to Accra. The patient is "
+        "living in Uige province. What might be the causes of the symptoms?"
     )
 
 
 @pytest.mark.parametrize(
     ("facts", "opening"),
     [
-        ([("has_gender", "female"), ("has_symptom", "fever")], "The patient, a female, reports"),
-        ([("has_age", "1"), ("has_symptom", "fever")], "The patient, aged 1 year, reports fever."),
+        (
+            [("has_gender", "female"), ("has_symptom", "fever")],
+            "The patient, a female, comes in with fever.",
+        ),
+        (
+            [("has_age", "1"), ("has_symptom", "fever")],
+            "The patient, aged 1 year, comes in with fever.",
+        ),
         ([("has_age", "8 months"), ("lives_in", "Leeds")], "The patient is aged 8 months."),
         ([("has_age", "8"), ("has_gender", "male")], "The patient is a male aged 8 years."),
-        ([("lives_in", "Leeds")], "The patient is a resident of Leeds."),
+        ([("lives_in", "Leeds")], "The patient is living in Leeds."),
+        ([("has_race", "Black"), ("has_gender", "male")], "The patient is a Black male."),
+        ([("has_race", "Asian"), ("has_age", "8")], "The patient is an Asian person aged 8 years."),
         ([], "What might be"),
     ],
 )
