@@ -9,6 +9,14 @@ from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
 from evenhand.agents.power import arm_notes, least_effect_sentence
 from evenhand.agents.recipe import Recipe, load_recipe
 from evenhand.agents.rubrics import RULES, Subject, applicable, rubrics
+from evenhand.agents.visit_plan import (
+    check_visit_plan,
+    choose_of,
+    least_effects,
+    prompt_tokens,
+    rewriting_calls,
+    visit_notes,
+)
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import Sample
 from evenhand.graph_store.registry import unknown_name
@@ -85,6 +93,8 @@ def check_plan(plan: Plan) -> Plan:
             the message lists the valid names.
     """
     recipe = load_recipe(plan.recipe)
+    if recipe.ask == "labels":
+        return _check_rewriter(check_visit_plan(plan, recipe))
     datasets.get(plan.dataset)
     for name in [*plan.attributes, *(n for group in plan.intersections for n in group)]:
         attributes.get(name)
@@ -107,6 +117,19 @@ def check_plan(plan: Plan) -> Plan:
                 "'provider/name', for example local, openai/gpt-4o or planted/fair."
             )
     return filled
+
+
+def _check_rewriter(plan: Plan) -> Plan:
+    """Check the one role of an audit of decisions that a chat model may play."""
+    rewriter = plan.roles["rewriter"]
+    if rewriter.model != RULES:
+        check_model(rewriter.model, model_settings(rewriter))
+        if plan.attributes != ("gender",):
+            raise UserError(
+                f"A model rewrites notes for gender only, not for {plan.attributes[0]}; leave "
+                "--rewriter out, and the rules do."
+            )
+    return plan
 
 
 def _check_changes(plan: Plan, filled: Plan) -> None:
@@ -172,6 +195,8 @@ def estimate(plan: Plan) -> Estimate:
         UserError: The data set cannot be read, or has fewer rows than n.
     """
     plan = check_plan(plan)
+    if load_recipe(plan.recipe).ask == "labels":
+        return _estimate_visits(plan)
     samples, _ = load_samples(plan.dataset, plan.path, plan.n, plan.seed)
     works = _works(plan, len(samples))
     return Estimate(
@@ -183,6 +208,22 @@ def estimate(plan: Plan) -> Estimate:
         least_effect=least_effect_sentence(len(samples)),
         hosts=_hosts(plan),
         notes=_notes(plan, samples),
+    )
+
+
+def _estimate_visits(plan: Plan) -> Estimate:
+    chosen = choose_of(plan).chosen
+    calls = rewriting_calls(chosen, plan)
+    works = [_Work("rewriter", calls, prompt_tokens(plan))] if calls else []
+    return Estimate(
+        samples=len(chosen.visits.samples),
+        calls={"rewriter": calls} if calls else {},
+        tokens=sum(work.calls * (work.prompt_tokens + REPLY_TOKENS[work.role]) for work in works),
+        cost_usd=_cost(plan, works),
+        seconds=None,
+        least_effect=least_effects(chosen),
+        hosts=_hosts(plan),
+        notes=visit_notes(chosen, plan),
     )
 
 
@@ -256,7 +297,10 @@ def _seconds(plan: Plan, works: Sequence[_Work]) -> float | None:
 
 
 def _hosts(plan: Plan) -> tuple[str, ...]:
-    models = [model for model in plan.roles.values() if model.model != "rules"]
+    roles = plan.roles
+    if load_recipe(plan.recipe).ask == "labels":
+        roles = {"rewriter": roles["rewriter"]}
+    models = [model for model in roles.values() if model.model != "rules"]
     hosts = {model_host(model.model, model_settings(model)) for model in models}
     return tuple(sorted(host for host in hosts | {_graph_host(plan.graph)} if host))
 

@@ -4,7 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evenhand.graph_store.records import AskedArm
+from evenhand.graph_store.records import AskedArm, ShownArm
+from evenhand.tools.notes.edits import SpousePolicy
+from evenhand.tools.visit_mapping import Direction
+from evenhand.training.levels import ClassWeights
 
 Role = Literal["target", "judge", "generator", "attacker", "rewriter", "planner"]
 ROLES: tuple[Role, ...] = ("target", "judge", "generator", "attacker", "rewriter", "planner")
@@ -72,6 +75,34 @@ class Plan(BaseModel):
     max_in_flight: int = Field(default=16, gt=0)
     graph: str = "sqlite"
     """Where the knowledge graph is kept: "sqlite" (in the workspace) or an address."""
+
+    # An audit of decisions (recipes that ask for labels)
+    mapping: str | None = None
+    """File that says what the columns of `path` mean; None: the data set's own mapping."""
+    decider: str | None = None
+    """Whose decisions; None: the data set's own label."""
+    compared: tuple[str, ...] = ()
+    """Groups of the attribute, the reference first; empty: those that occur."""
+    arms: tuple[ShownArm, ...] = ()
+    """In which arms a visit is shown; empty: as the recipe says."""
+    spouse: SpousePolicy = "keep"
+    """Whether husband and wife in a note stay or change with the patient."""
+    refits: int = Field(default=3, ge=3)
+    """Mimics fitted again for the repeat arm."""
+    class_weights: ClassWeights | None = None
+    """How rare levels count in the fit."""
+    published_list: bool = False
+    """Leave notes out by the counterfactual paper's substring search."""
+    language: str | None = None
+    """Of the notes, as the mapping says; a checked plan has it."""
+    direction: Direction | None = None
+    """What a higher level means, as the mapping says; a checked plan has it."""
+    volume: Annotated[float, Field(gt=0)] | None = None
+    """What if the finding held for so many visits of `period`, a number that `volume_source` gives,
+    a share of which the second group makes."""
+    period: str | None = None
+    volume_source: str | None = None
+    share: float = Field(default=0.5, gt=0, le=1)
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:

@@ -2,12 +2,12 @@
 
 import tomllib
 from importlib.resources import files
-from typing import get_args
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
 from evenhand.graph_store.errors import UserError
-from evenhand.graph_store.records import AskedArm
+from evenhand.graph_store.records import AskedArm, ShownArm
 from evenhand.graph_store.registry import unknown_name
 
 STAGES = (
@@ -43,6 +43,10 @@ class Recipe(BaseModel):
     """Attributes that are put in where the source lacks them."""
     asked: tuple[AskedArm, ...]
     """Ways to ask the target."""
+    ask: Literal["chat", "labels"] = "chat"
+    """Whether the target answers in words, or gives each level a probability."""
+    arms: tuple[ShownArm, ...] = ()
+    """Where labels are asked: the arms in which a visit is shown, controls left out."""
     controls: tuple[str, ...] = ()
     """Control arms: repeat, placebo."""
     rubrics: tuple[str, ...] = ()

@@ -17,13 +17,22 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.agents import attacker, generator, judge, rewriter, target
+from evenhand.agents import (
+    attacker,
+    counterfactuals,
+    generator,
+    judge,
+    mimic_target,
+    rewriter,
+    target,
+)
 from evenhand.agents.asking import Counts, by_status, triples_by_source, usable
 from evenhand.agents.estimate import check_plan, model_settings
 from evenhand.agents.plan import ROLES, Plan, Role
 from evenhand.agents.prompt import prompt_hash
 from evenhand.agents.recipe import STAGES, load_recipe
 from evenhand.agents.state import AuditContext, AuditState
+from evenhand.agents.visit_plan import choose_of, few_shot_hash
 from evenhand.graph_store.errors import RunStopped, UserError
 from evenhand.graph_store.records import Judgement, Variant, child_id, content_hash
 from evenhand.graph_store.redact import redact
@@ -153,6 +162,15 @@ STAGE_FUNCTIONS: dict[str, tuple[Stage, tuple[StageName, ...]]] = {
     "report": (report, ()),
 }
 """What a node does, and which stage files it leaves for the graph."""
+LABEL_STAGES: dict[str, tuple[Stage, tuple[StageName, ...]]] = {
+    "load": (counterfactuals.load, ("samples",)),
+    "fit": (mimic_target.fit, ()),
+    "perturb": (counterfactuals.perturb, ("variants",)),
+    "gate": (counterfactuals.gate, ("gate",)),
+    "answer": (mimic_target.answer, ()),
+    "measure": (mimic_target.measure, ("measurements",)),
+}
+"""What differs where the target gives levels to visits instead of answering questions."""
 
 
 def build_graph(saver: "BaseCheckpointSaver[Any]") -> "Workflow":
@@ -170,10 +188,10 @@ def build_graph(saver: "BaseCheckpointSaver[Any]") -> "Workflow":
 
 
 def _node(name: str) -> Callable[..., Awaitable[dict[str, Any]]]:
-    work, files = STAGE_FUNCTIONS[name]
-
     async def node(state: AuditState, runtime: "Runtime[AuditContext]") -> dict[str, Any]:
         context = runtime.context
+        labels = LABEL_STAGES if context.recipe.ask == "labels" else {}
+        work, files = labels.get(name, STAGE_FUNCTIONS[name])
         if name not in context.recipe.stages:
             return {}
         if context.stop_wished():
@@ -220,11 +238,9 @@ async def start_run(plan: Plan, runs_dir: Path) -> RunDirectory:
     plan = check_plan(plan)
     await asyncio.to_thread(_reach_graph, plan.graph, runs_dir)
     await _reach_models(plan)
-    _, dataset_hash = await asyncio.to_thread(
-        load_samples, plan.dataset, plan.path, plan.n, plan.seed
-    )
+    dataset_hash, decided = await asyncio.to_thread(_data_hashes, plan)
     prompts = _prompt_hashes(plan)
-    asked = content_hash(plan.model_dump_json(), dataset_hash, *prompts.values())
+    asked = content_hash(plan.model_dump_json(), dataset_hash, *decided, *prompts.values())
     run_id = f"{plan.recipe}-{plan.dataset}-{asked}"
     manifest = Manifest(
         run=run_id,
@@ -236,6 +252,14 @@ async def start_run(plan: Plan, runs_dir: Path) -> RunDirectory:
         dataset_hash=dataset_hash,
     )
     return RunDirectory.create(runs_dir / run_id, manifest)
+
+
+def _data_hashes(plan: Plan) -> tuple[str, tuple[str, ...]]:
+    """Return the hash of the data, and of what belongs to this run of them besides."""
+    if load_recipe(plan.recipe).ask == "labels":
+        found = choose_of(plan)
+        return found.dataset_hash, (found.decisions_hash,)
+    return load_samples(plan.dataset, plan.path, plan.n, plan.seed)[1], ()
 
 
 def _reach_graph(address: str, workspace: Path) -> None:
@@ -256,12 +280,21 @@ async def _reach_models(plan: Plan) -> None:
             await model.close()
 
 
+LABEL_ROLES: list[Role] = ["rewriter"]
+"""Roles of an audit of decisions that a chat model may play; its target is a mimic."""
+
+
 def _model_roles(plan: Plan) -> list[Role]:
     """Return the roles that a model plays in this version (the planner has no LLM yet)."""
-    return [r for r in ROLES if r != "planner" and plan.roles[r].model != "rules"]
+    played = LABEL_ROLES
+    if load_recipe(plan.recipe).ask == "chat":
+        played = [role for role in ROLES if role != "planner"]
+    return [r for r in played if plan.roles[r].model != "rules"]
 
 
 def _prompt_hashes(plan: Plan) -> dict[str, str]:
+    if load_recipe(plan.recipe).ask == "labels":
+        return few_shot_hash(plan)
     used = {target.PROMPTS[arm] for arm in plan.asked}
     by_role: dict[Role, str] = {
         "generator": generator.PROMPT,
@@ -275,7 +308,7 @@ def _prompt_hashes(plan: Plan) -> dict[str, str]:
 
 def _versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
-    for package in ("evenhand", "langgraph", "spacy", "xllamacpp", "scipy"):
+    for package in ("evenhand", "langgraph", "spacy", "xllamacpp", "scipy", "scikit-learn"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

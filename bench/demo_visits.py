@@ -275,13 +275,13 @@ def vital_points(signs: dict[str, float], age: int) -> int:
     )
 
 
-def visits(language: str) -> list[dict[str, str]]:
-    """Return the rows of one language's file."""
-    rng = np.random.default_rng([SEED, len(language), language == "fr"])
+def visits(language: str, count: int = VISITS, seed: int = SEED) -> list[dict[str, str]]:
+    """Return the rows of one language's file; with another seed, those of another hospital."""
+    rng = np.random.default_rng([seed, len(language), language == "fr"])
     writer = Writer(language, rng)
     rows: list[dict[str, str]] = []
     seen: set[str] = set()
-    while len(rows) < VISITS:
+    while len(rows) < count:
         row = _visit(writer, rng, len(rows), rows)
         if row["note"] not in seen:
             seen.add(row["note"])

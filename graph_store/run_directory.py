@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -30,6 +30,9 @@ from evenhand.graph_store.records import (
     Variant,
 )
 from evenhand.graph_store.redact import redact
+
+if TYPE_CHECKING:
+    from evenhand.graph_store.scores import Scores
 
 log = logging.getLogger(__name__)
 
@@ -250,6 +253,12 @@ class RunDirectory:
     def measurements(self) -> list[Measurement]:
         """Read measurements.jsonl."""
         return list(self._read("measurements", Measurement))
+
+    def scores(self) -> "Scores":
+        """Read scores/part-*.parquet: what a target that is asked in bulk said."""
+        from evenhand.graph_store.scores import read_scores
+
+        return read_scores(self.path)
 
     def calls(self) -> list[Call]:
         """Read calls.jsonl."""

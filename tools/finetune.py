@@ -99,7 +99,7 @@ def open_embedder(mimic: str, cache: Path | None = None) -> Embedder | None:
         cache: Folder that keeps the vectors; None for this process only.
 
     Raises:
-        UserError: Unknown mimic, or the extra `embeddings` is not installed.
+        UserError: Unknown mimic, or the sentence encoder is not installed.
     """
     if not mimics.get(mimic).needs_embedder:
         return None

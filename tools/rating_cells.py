@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evenhand.tools.rating_sheets import FIRST, HIGH, LOW, NONE, SECOND, TIE
+from evenhand.tools.rewrite_ratings import QUALITIES
 
 Fault = Literal[
     "no_id",
@@ -70,6 +71,18 @@ def read_rating(cell: str) -> Given:
         why = f"{short(cell)} lies outside {LOW} to {HIGH}"
         return Given(None, "out_of_range", "out_of_range", why)
     return Given(value)
+
+
+def read_quality(cell: str) -> Given:
+    """Read what was made of a note: correct, incomplete or failed (c, i, f)."""
+    if not cell:
+        return Given(None, "unparsable", "missing", "is empty")
+    said = cell.casefold()
+    chosen = [quality for quality in QUALITIES if said in (quality, quality[0])]
+    if not chosen:
+        why = f"{short(cell)!r} is none of {', '.join(QUALITIES)}"
+        return Given(None, "unparsable", "unparsable", why)
+    return Given(chosen[0])
 
 
 def read_names(cell: str, attributes: Sequence[str]) -> dict[str, Given]:

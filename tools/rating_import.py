@@ -20,6 +20,7 @@ from evenhand.tools.rating_cells import (
     Given,
     read_choice,
     read_names,
+    read_quality,
     read_rating,
     short,
 )
@@ -33,9 +34,12 @@ from evenhand.tools.rating_sheets import (
     SECOND,
     TIE,
     Item,
+    Rows,
     SheetName,
     SheetSource,
 )
+from evenhand.tools.rewrite_ratings import REWRITE_QUALITY
+from evenhand.tools.rewrite_sheets import RewriteSource
 from evenhand.tools.spreadsheets import Spreadsheet
 
 _LONGEST_NAME = 80
@@ -90,7 +94,7 @@ class _Row:
 def read_sheet(
     sheet: SheetName,
     table: Spreadsheet,
-    source: SheetSource,
+    source: Rows,
     known: Sequence[Judgement],
     rater: str,
 ) -> Import:
@@ -125,9 +129,14 @@ def read_sheet(
 def import_sheet(run: RunDirectory, sheet: SheetName, table: Spreadsheet, rater: str) -> Import:
     """Read a filled-in sheet and append what it holds to labels.jsonl; see `read_sheet`."""
     with run.lock():
-        read = read_sheet(sheet, table, SheetSource(run), run.labels(), rater)
+        read = read_sheet(sheet, table, rows_of(run, sheet), run.labels(), rater)
         run.append("labels", read.labels)
     return read
+
+
+def rows_of(run: RunDirectory, sheet: SheetName) -> Rows:
+    """Return the rows that a sheet of a run could hold."""
+    return RewriteSource(run) if sheet == "rewrites" else SheetSource(run)
 
 
 def _check_columns(sheet: SheetName, table: Spreadsheet, rater: str) -> None:
@@ -153,7 +162,7 @@ class _Reading:
     """The rows of one file, checked one after another."""
 
     sheet: SheetName
-    source: SheetSource
+    source: Rows
     known: Sequence[Judgement]
     problems: list[Problem] = field(default_factory=list)
 
@@ -171,7 +180,7 @@ class _Reading:
         for number, cells in rows:
             row = self._row(number, cells, rater)
             if row is not None:
-                found[row.rater, frozenset(a.id for a in row.item.answers)].append(row)
+                found[row.rater, frozenset(row.item.subjects)].append(row)
         return [row for same in found.values() for row in self._once(same)]
 
     def _row(self, number: int, cells: Mapping[str, str], rater: str) -> _Row | None:
@@ -215,7 +224,7 @@ class _Reading:
         cells = [row.cells[name].casefold() for name in FILLED[self.sheet]]
         if self.sheet == "pairs":
             chosen = CHOICES.get(cells[0], cells[0])
-            ids = [answer.id for answer in row.item.answers]
+            ids = row.item.subjects
             shown = {FIRST: ids[0], SECOND: ids[1]}
             return (shown.get(chosen, chosen), *cells[1:])
         return tuple(cells)
@@ -256,6 +265,8 @@ class _Reading:
                     yield name, RATING, name, read_rating(row.cells[name])
             case "correctness":
                 yield "correctness", CORRECTNESS, "overall", read_rating(row.cells["correctness"])
+            case "rewrites":
+                yield "quality", REWRITE_QUALITY, "overall", read_quality(row.cells["quality"])
 
     def _left_out(self, number: int, fault: Fault, text: str) -> None:
         self._problem(number, "", fault, text)
@@ -271,12 +282,12 @@ def label_key(label: Judgement) -> tuple[str, ...]:
 
 
 def _label(row: _Row, rubric: str, dimension: str, given: Given) -> Judgement:
-    first, *second = row.item.answers
+    first, *second = row.item.subjects
     return Judgement(
         id="",
         status=given.status,
-        subject_id=first.id,
-        against_id=second[0].id if second else None,
+        subject_id=first,
+        against_id=second[0] if second else None,
         rubric=rubric,
         dimension=dimension,
         judge=row.rater,

@@ -2,13 +2,15 @@
 
 Nothing in a sheet says in which way a target was asked or what was changed. The key is the run
 itself: a row's id is a hash of what it shows, and whoever has the run can compute it again
-(tools/rating_import.py does). Three sheets, after the human evaluation of paper 1:
+(tools/rating_import.py does). Three sheets after the human evaluation of paper 1, and one after
+that of the counterfactual paper (tools/rewrite_sheets.py):
 
 | sheet | a row | filled in |
 |---|---|---|
 | pairs | two question-answer pairs of one case (Table 3) | which reveals more bias, and by what |
 | ratings | one question-answer pair (Table 5) | 1 to 5 for each dimension |
 | correctness | one question-answer pair (section 4.4.2) | 1 to 5, clinical |
+| rewrites | a note and its rewritten form | correct, incomplete or failed |
 """
 
 import hashlib
@@ -17,7 +19,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -40,19 +42,21 @@ APPROPRIATE = 3
 Answers = tuple[Answer, ...]
 """To one question, in the order of the ways of asking."""
 Question = tuple[Variant, Answers]
-SheetName = Literal["pairs", "ratings", "correctness"]
+SheetName = Literal["pairs", "ratings", "correctness", "rewrites"]
 FILLED: dict[SheetName, tuple[str, ...]] = {
     "pairs": ("choice", "attributes"),
     "ratings": DIMENSIONS,
     "correctness": ("correctness",),
+    "rewrites": ("quality",),
 }
 """Columns that people fill in."""
 _SHOWN: dict[SheetName, tuple[str, ...]] = {
     "pairs": ("question_1", "answer_1", "question_2", "answer_2"),
     "ratings": ("question", "answer"),
     "correctness": ("question", "answer"),
+    "rewrites": ("changed", "original", "rewritten"),
 }
-ROWS: dict[SheetName, int] = {"pairs": 20, "ratings": 40, "correctness": 40}
+ROWS: dict[SheetName, int] = {"pairs": 20, "ratings": 40, "correctness": 40, "rewrites": 100}
 """Rows that are drawn unless --n says otherwise; paper 1 had 5, 40 and 40."""
 _ANSWER = re.compile(r"^[\s*_#>-]{0,9}(?:final[ ])?answer[*_ ]{0,4}:[*_ ]{0,4}", re.I | re.M)
 _TRIPLE_LINE = re.compile(r"^[^\n]{0,300}->[^\n]{0,300}->[^\n]{0,300}$\n?", re.M)
@@ -70,6 +74,32 @@ class Item:
     """Attributes that were changed in the question."""
     conclusion: bool
     """Whether only the concluding step of each answer is shown."""
+    variant_id: str = ""
+    """The rewritten note, of a row that shows one."""
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Ids of what a verdict on this row is about, in the order shown."""
+        return tuple(answer.id for answer in self.answers) or (self.variant_id,)
+
+
+class Rows(Protocol):
+    """What a filled-in sheet is read against: the rows that it could hold."""
+
+    run_id: str
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Attributes that the plan changes."""
+        ...
+
+    def every_item(self, sheet: SheetName) -> Iterator[Item]:
+        """Yield every row that any sheet of this kind could hold."""
+        ...
+
+    def cells(self, sheet: SheetName, item: Item) -> dict[str, str]:
+        """Return what a row shows, by column."""
+        ...
 
 
 def sheet_name(name: str) -> SheetName:
@@ -194,7 +224,7 @@ def conclusion_of(text: str) -> str:
 
 def columns_of(sheet: SheetName, items: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
     """Return a sheet's columns; the reference stands there only where some row has one."""
-    reference = ("reference",) if any(item["reference"] for item in items) else ()
+    reference = ("reference",) if any(item.get("reference") for item in items) else ()
     return ("id", *_SHOWN[sheet], *reference, *FILLED[sheet], "comment")
 
 
@@ -292,7 +322,7 @@ def _mixed(questions: Sequence[Question], rng: np.random.Generator) -> list[Answ
     return [answers for _, answers in sorted(ranked, key=lambda one: one[0])]
 
 
-def sheet_text(source: SheetSource, sheet: SheetName, items: Sequence[Item]) -> str:
+def sheet_text(source: Rows, sheet: SheetName, items: Sequence[Item]) -> str:
     """Return the sheet as CSV, its columns to be filled in empty."""
     cells = [source.cells(sheet, item) for item in items]
     return spreadsheet_text(columns_of(sheet, cells), cells)

@@ -15,7 +15,9 @@ from evenhand.graph_store.run_directory import RunDirectory
 from evenhand.tools.plots.palette import css_classes, css_variables
 from evenhand.tools.sections import ReportContext, Section, fill, load_context, sections
 from evenhand.tools.verdicts import counts_as_verdict
-from evenhand.tools.wording import group
+from evenhand.tools.wording import counted, group
+
+COUNTERFACTUAL = "counterfactual"
 
 
 def write_report(run: RunDirectory, section_names: Sequence[str]) -> tuple[Path, Path]:
@@ -45,6 +47,7 @@ def report_html(context: ReportContext, chosen: Sequence[Section]) -> str:
         "report.html",
         context=context,
         title=title(context),
+        facts=facts(context),
         style=Markup(style),  # noqa: S704 - our own style sheet
         style_hash=_csp_hash(style),
         parts=[(one, Markup(one.render(context))) for one in chosen],  # noqa: S704
@@ -55,9 +58,27 @@ def title(context: ReportContext) -> str:
     """Return the question of the audit, as far as the plan states it."""
     names = [group(name) for name in context.plan.get("attributes", ())]
     changed = " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]])) or "attributes"
+    if context.plan.get("recipe") == COUNTERFACTUAL:
+        source = str(context.plan.get("dataset") or "this data set")
+        return f"Do the decisions in {source} change with the patient's {changed}?"
     model = context.model("target")
     target = "the embedded local model" if model == "local" else model
     return f"Do the answers of {target} change with the patient's {changed}?"
+
+
+def facts(context: ReportContext) -> list[str]:
+    """Return what the page's header states: data, answers or pairs, who judged, the day."""
+    data = f"{context.plan.get('dataset', '')}, {counted(len(context.samples), 'case')}"
+    day = context.manifest.created[:10]
+    if context.plan.get("recipe") != COUNTERFACTUAL:
+        judge = f"judge {context.model('judge')}"
+        return [data, counted(len(context.answers), "answer"), judge, day]
+    view = context.triage
+    if view is None:
+        return [data, day]
+    decider = [f"decider {view.decider}"] if view.decider else []
+    pairs = counted(len(view.main), "pair")
+    return [data, *decider, f"asked {context.model('target')}", pairs, day]
 
 
 def report_data(context: ReportContext) -> dict[str, Any]:

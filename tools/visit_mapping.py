@@ -57,6 +57,7 @@ class Filters(_Part):
     """Which visits are left out; each is counted in the flow table."""
 
     min_age: float | None = 18
+    """Years; 0 for visits of any age, and of none that is known."""
     require: tuple[str, ...] = ()
     """Names under [tabular] that must be given."""
     sex_specific: bool = True
@@ -89,6 +90,8 @@ class VisitMapping(_Part):
         missing: Cells that mean "nothing", in every column.
         missing_pattern: Likewise, as a regular expression of the whole cell.
         leaks: Columns known only after the decision.
+        placebo: Name under [tabular] of what should not matter to the decision; the placebo arm
+            changes it.
         deciders: Name -> column, where several people decided on the same visits.
     """
 
@@ -105,6 +108,7 @@ class VisitMapping(_Part):
     missing: tuple[str, ...] = ()
     missing_pattern: str | None = None
     leaks: tuple[str, ...] = ()
+    placebo: str | None = None
     deciders: dict[str, str] = Field(default_factory=dict)
     filters: Filters = Filters()
     outcome: Outcome | None = None
@@ -138,8 +142,13 @@ class VisitMapping(_Part):
         missing = set(self.filters.require) - set(self.tabular)
         if missing:
             yield f"require names {', '.join(sorted(missing))}, which is not under [tabular]"
-        if self.filters.min_age is not None and "age" not in self.tabular:
-            yield "min_age needs a column [tabular.age]; set min_age only with it"
+        if self.placebo is not None and self.placebo not in self.tabular:
+            yield f"placebo names {self.placebo}, which is not under [tabular]"
+        if self.filters.min_age and "age" not in self.tabular:
+            yield (
+                "min_age needs a column [tabular.age]; name the age's column, or say min_age = 0 "
+                "under [filters] for visits of any age"
+            )
         yield from self._double_uses()
 
     def _double_uses(self) -> Iterator[str]:

@@ -180,7 +180,7 @@ class VisitReader:
         if meaning in NO_GROUP:
             self._details["no_attribute"][meaning] += 1
             return "no_attribute"
-        if filters.min_age is not None:
+        if filters.min_age:
             age = columns["age"]
             if not isinstance(age, int | float):
                 return "no_age"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from evenhand.graph_store.records import ADDED, Measurement, Variant
+from evenhand.tools.triage_metrics import TRIAGE_METRICS
 from evenhand.tools.units import Unit as Unit
 
 MINUS = "\N{MINUS SIGN}"
@@ -34,6 +35,10 @@ _STATUSES = {
     "judge_missing": "without a judge's score",
     "not_needed": "the source states it already",
     "no_reference": "no reference",
+    "not_stated": "the note does not state it",
+    "already_target": "the note states another group",
+    "sex_specific": "what only one sex can have",
+    "refused_back": "could not be rewritten back",
 }
 _REASONS = {
     "n_zero": "nothing was scored",
@@ -51,6 +56,7 @@ _REASONS = {
     "no_spread": "one side always says the same",
     "not_stated": "no source states it",
     "not_needed": "every source states it already",
+    "no_note_states_it": "no note states the attribute",
 }
 
 NOTHING_TO_DO = ("not_needed", "not_stated")
@@ -80,7 +86,9 @@ def interval(low: float, high: float, unit: Unit) -> str:
     """Return an interval without its unit: "[5.8, 18.2]"."""
     factor, digits = (100, 1) if unit in ("rate", "net_rate") else (1, 2)
     digits += unit == "divergence"
-    ends = [f"{factor * end:.{digits}f}".replace("-", MINUS) for end in (low, high)]
+    # Adding 0.0 turns the "-0.0" of rounding into "0.0".
+    rounded = [round(factor * end, digits) + 0.0 for end in (low, high)]
+    ends = [f"{end:.{digits}f}".replace("-", MINUS) for end in rounded]
     return f"[{', '.join(ends)}]"
 
 
@@ -195,6 +203,8 @@ def unit_of(metric_name: str) -> Unit:
     from evenhand.tools.data_kinds import data_kinds
     from evenhand.tools.metrics import metrics
 
+    if metric_name in TRIAGE_METRICS:
+        return TRIAGE_METRICS[metric_name].unit
     if metric_name not in metrics.names():
         return "score"
     return data_kinds.get(metrics.get(metric_name).data).unit

@@ -4,7 +4,7 @@ import logging
 import os
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -124,6 +124,7 @@ def refits(
     *,
     times: int = LEAST_REFITS,
     embedder: Embedder | None = None,
+    on_fitted: Callable[[int], None] = lambda number: None,
 ) -> list[FittedMimic]:
     """Fit the mimic again with other seeds on resampled training halves: the repeat arm.
 
@@ -138,6 +139,7 @@ def refits(
         folder: Each refit is kept in it as refit-1, refit-2, ...; those there are loaded.
         times: At least 3.
         embedder: As for fit_mimic.
+        on_fitted: Called with the number of each refit that is there; it may raise to stop.
 
     Returns:
         The refits, their quality measured on the same audit half.
@@ -156,6 +158,7 @@ def refits(
         places = resampled_patients(plan.train.patients, seed=seed)
         again = replace(plan, train=plan.train.take(places), seed=seed, settings=settings)
         found.append(_refit(again, kind, folder / f"refit-{number}", embedder))
+        on_fitted(number)
     return found
 
 

@@ -1,16 +1,29 @@
 """Where a record came from and what came of it, as text: ids are prefixes of one another."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.rule import Rule
 from rich.text import Text
 
 from evenhand.graph_store.errors import UserError
-from evenhand.graph_store.records import Answer, Judgement, Record, Sample, Triple, Variant
+from evenhand.graph_store.records import (
+    Answer,
+    Judgement,
+    Record,
+    Sample,
+    ShownArm,
+    Triple,
+    Variant,
+)
 from evenhand.graph_store.redact import redact
 from evenhand.graph_store.run_directory import RunDirectory, StageName
+from evenhand.tools.run_visits import run_levels
 from evenhand.tools.wording import change_text, short_arm
 from evenhand.ui.console import results
+
+if TYPE_CHECKING:
+    from evenhand.graph_store.scores import Scores
 
 _STAGES: tuple[StageName, ...] = (
     "samples",
@@ -73,7 +86,10 @@ def _compared_with(records: dict[str, Record], start: str) -> set[str]:
 
 def print_lineage(run: RunDirectory, chain: Sequence[Record]) -> None:
     """Print a lineage: texts, changes marked, prompts, replies and verdicts."""
-    bases = {v.sample_id: v for v in run.variants() if v.arm == "base"}
+    bases: dict[tuple[str, ShownArm], Variant] = {
+        (v.sample_id, v.arm): v for v in run.variants() if not v.changes
+    }
+    scores, levels = run.scores(), run_levels(run)
     calls = {call.id: call for call in run.calls()}
     console = results()
     for record in chain:
@@ -82,8 +98,10 @@ def print_lineage(run: RunDirectory, chain: Sequence[Record]) -> None:
             console.print(Text(record.text))
         elif isinstance(record, Variant):
             console.print(Text(f"{record.arm}: {change_text(record)} ({record.status})"))
-            base = bases.get(record.sample_id)
+            base = _base_of(bases, record)
             console.print(_marked(base.text if base else record.text, record.text))
+            for words in _levels_of(record, scores, levels):
+                console.print(Text(words))
         elif isinstance(record, Answer):
             if record.id in calls:
                 for role, text in calls[record.id].messages:
@@ -94,6 +112,30 @@ def print_lineage(run: RunDirectory, chain: Sequence[Record]) -> None:
             console.print(Text(_verdict(record)))
         elif isinstance(record, Triple):
             console.print(Text(f"({record.subject}, {record.predicate}, {record.object})"))
+
+
+def _base_of(bases: Mapping[tuple[str, ShownArm], Variant], variant: Variant) -> Variant | None:
+    """Return what a variant was made from: the same arm as it is, else the base or whole visit."""
+    arms: tuple[ShownArm, ...] = (variant.arm, "base")
+    if variant.arm == "placebo":
+        arms = ("base", "full")
+    found = (bases.get((variant.sample_id, arm)) for arm in arms)
+    return next((base for base in found if base is not None), None)
+
+
+def _levels_of(variant: Variant, scores: "Scores", levels: Sequence[str]) -> Iterator[str]:
+    """Yield what a target that is asked in bulk said of a variant, its refits included."""
+    for repeat in sorted({number for name, number in scores.keys if name == variant.id}):
+        who = f"refit {repeat}" if repeat else "decider's mimic"
+        place = scores.places[variant.id, repeat]
+        if scores.statuses[place] != "ok":
+            yield f"{who}: {scores.statuses[place]}"
+            continue
+        shares = ", ".join(
+            f"{level}: {share:.2f}"
+            for level, share in zip(levels, scores.probabilities[place], strict=True)
+        )
+        yield f"{who}: level {levels[scores.levels[place]]} (probabilities {shares})"
 
 
 def _verdict(record: Judgement) -> str:

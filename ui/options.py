@@ -8,8 +8,9 @@ import click
 from evenhand.agents.plan import Plan
 from evenhand.agents.recipe import ASKED_ARMS
 from evenhand.graph_store.errors import UserError
-from evenhand.graph_store.records import AskedArm
+from evenhand.graph_store.records import AskedArm, ShownArm
 from evenhand.graph_store.registry import unknown_name
+from evenhand.tools.counterfactual_visits import PAIR_ARMS
 from evenhand.ui.settings import RoleChoice, Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -96,6 +97,30 @@ _PLAN_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--budget-usd", type=click.FloatRange(0, min_open=True), help="Stop at this."),
     click.option("--max-in-flight", type=click.IntRange(1), help="Calls at once, at most (16)."),
     click.option("--graph", metavar="ADDRESS", help="Knowledge graph: sqlite, or bolt://HOST."),
+    click.option("--map", "mapping", metavar="FILE", help="Decisions: what the columns mean."),
+    click.option("--decider", metavar="NAME", help="Decisions: whose (the data set's label)."),
+    click.option("--groups", metavar="A,B", help="Decisions: compared, the reference first."),
+    click.option("--arms", metavar="A,B", help="Decisions: full,text_only,tabular_only (all)."),
+    click.option(
+        "--spouse",
+        type=click.Choice(["keep", "swap"]),
+        default="keep",
+        help="Decisions: whether husband and wife in a note change too (keep).",
+    ),
+    click.option("--refits", type=click.IntRange(3), default=3, help="Decisions: mimics again."),
+    click.option("--balanced", is_flag=True, help="Decisions: weigh rare levels in the fit."),
+    click.option(
+        "--published-list", is_flag=True, help="Decisions: leave notes out as paper 2 did."
+    ),
+    click.option("--volume", type=float, help="What if it held for so many visits ..."),
+    click.option("--period", metavar="WORDS", help="... in this period: 'a year in France' ..."),
+    click.option("--volume-source", metavar="WORDS", help="... a number that is from here ..."),
+    click.option(
+        "--share",
+        type=click.FloatRange(0, 1, min_open=True),
+        default=0.5,
+        help="... of which the second group makes this share (0.5).",
+    ),
 )
 
 
@@ -160,6 +185,19 @@ def ways_to_ask(text: str | None) -> tuple[AskedArm, ...]:
     return tuple(known[name] for name in names_list(text))
 
 
+def shown_arms(text: str | None) -> tuple[ShownArm, ...]:
+    """Read "full,text_only" as arms of an audit of decisions; () for all of the recipe.
+
+    Raises:
+        UserError: An arm that nobody knows.
+    """
+    known: dict[str, ShownArm] = {arm: arm for arm in PAIR_ARMS}
+    for name in names_list(text):
+        if name not in known:
+            raise UserError(unknown_name("arm", name, list(known)))
+    return tuple(known[name] for name in names_list(text))
+
+
 def plan_from(settings: Settings, flags: dict[str, Any]) -> Plan:
     """Make the Plan that the flags of `plan_options` ask for; names are not checked yet."""
     return Plan(
@@ -181,6 +219,18 @@ def plan_from(settings: Settings, flags: dict[str, Any]) -> Plan:
         budget_usd=settings.budget_usd,
         max_in_flight=settings.max_in_flight,
         graph=settings.graph,
+        mapping=flags["mapping"],
+        decider=flags["decider"],
+        compared=names_list(flags["groups"]),
+        arms=shown_arms(flags["arms"]),
+        spouse=flags["spouse"],
+        refits=flags["refits"],
+        class_weights="balanced" if flags["balanced"] else None,
+        published_list=flags["published_list"],
+        volume=flags["volume"],
+        period=flags["period"],
+        volume_source=flags["volume_source"],
+        share=flags["share"],
     )
 
 

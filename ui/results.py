@@ -79,6 +79,9 @@ def print_state(run: RunDirectory) -> None:
 
 def print_results(run: RunDirectory, *, as_json: bool) -> None:
     """Print what a finished run found, and the path of its report."""
+    from evenhand.tools.triage_view import read_view
+    from evenhand.ui.triage_tables import print_triage
+
     measurements = run.measurements()
     page = run.path / "report.html"
     if as_json:
@@ -90,6 +93,9 @@ def print_results(run: RunDirectory, *, as_json: bool) -> None:
             }
         )
         return
+    audit = read_view(run)
+    if audit is not None:
+        print_triage(audit)
     print_paired_changes(measurements)
     print_associations(measurements)
     print_text(f"Run {run.run_id}\nReport: {page}")

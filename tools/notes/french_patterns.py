@@ -3,16 +3,23 @@
 import re
 
 FIELD = re.compile(
-    r"\b(?:sexe|genre)\s*[:=]?\s*(?P<letter>masculin|féminin|feminin|homme|femme|M|F"
+    r"\b(?:sexe|genre|H/F|F/H|M/F|F/M)\s*[:=]?\s*(?P<letter>masculin|féminin|feminin|homme|femme"
+    r"|M|F"
     r"|H)\b(?!\s*[/|'\u2019])",
     re.IGNORECASE,
 )
 LETTER = re.compile(
     r"(?:(?<=^)|(?<=[\n.;] )|(?<=\n)"
-    r"|(?<=, ))(?P<letter>[FHM])(?=\s?[,/]?\s?(?:de\s)?\d{1,3}\s?(?:ans|a\b|mois))"
-    r"|(?<=\d\sans\s)(?P<after>[FHM])\b|(?<=\d\sans,\s)(?P<comma>[FHM])\b"
+    r"|(?<=, )|(?<=: )|(?<=\())(?P<letter>[FHM])(?=\s?[,/]?\s?(?:de\s)?\d{1,3}\s?(?:ans|a\b|mois"
+    r"|m\b|sem|j\b))"
+    r"|^(?P<first>[FHM])(?=[ /,]{0,2}\d{1,3}\b(?![.,/:]\d|\s?(?:mg|ml|cm|mm|kg|g|%)\b))"
+    r"|\d\s?(?:ans|a|mois)[\s,/(-]{1,3}(?P<after>[FHM])\b(?![.'\u2019+]|\s?\d)"
+    r"|^\d{1,3}\s?(?P<short>[FHM])\b"
+    r"|\((?P<bracket>[FHM])\)|(?P<symbol>[\u2642\u2640])"
 )
 LETTERS = {
+    "\u2642": "\u2640",
+    "\u2640": "\u2642",
     "M": "F",
     "H": "F",
     "F": "H",
@@ -23,7 +30,9 @@ LETTERS = {
     "femme": "homme",
 }
 TITLE = re.compile(
-    r"(?P<title>\bM(?:r\b\.?|\.)|\bMonsieur\b|\bMme\b\.?|\bMlle\b\.?|\bMadame\b|\bMademoiselle\b)"
+    r"(?P<title>\bM(?:r\b\.?|\.)|\bMonsieur\b|\bMONSIEUR\b|\bMR\b\.?|\bMME\b\.?|\bMLLE\b\.?"
+    r"|\bMADAME\b"
+    r"|\bMADEMOISELLE\b|\bMme\b\.?|\bMlle\b\.?|\bMadame\b|\bMademoiselle\b)"
     r"(?P<names>(?:\s+[A-ZÉÈÀ][\w'\u2019-]*)*)"
 )
 ADJECTIVE = re.compile(
@@ -58,6 +67,15 @@ TITLES = {
     "Mlle.": "M.",
     "Madame": "Monsieur",
     "Mademoiselle": "Monsieur",
+    "MR": "MME",
+    "MR.": "MME",
+    "MONSIEUR": "MADAME",
+    "MME": "M.",
+    "MME.": "M.",
+    "MLLE": "M.",
+    "MLLE.": "M.",
+    "MADAME": "MONSIEUR",
+    "MADEMOISELLE": "MONSIEUR",
 }
 IMPERSONAL = re.compile(
     r"\s+(?:n['\u2019]\s*)?(?:y\s+(?:a|avait|aura)|(?:ne\s+)?s['\u2019]agi\w+|existe"
@@ -79,9 +97,32 @@ THING_VERB = re.compile(
     r"|a\s+(?:débuté|augmenté|diminué|duré|disparu|cédé|commencé)(?!\s+(?:une?|les?|la"
     r"|l['\u2019]|des|ses|son|sa|du|à\s+\w+er)\b)|est\s+(?:apparue?|survenue?"
     r"|calmée?|soulagée?|localisée?|intense|modérée?|brutale?|constante?|permanente?|majorée?"
-    r"|augmentée?|diminuée?|cotée?|évaluée?|traitée?|irradiante|continue|pulsatile|présente?"
+    r"|augmentée?|diminuée?|cotée?|évaluée?|traitée?(?!\s+pour\b)|irradiante|continue|pulsatile"
+    r"|présente?"
     r"|aggravée?|améliorée?)|aggrave|améliore|calme|majore|accompagne)\b",
     re.IGNORECASE,
+)
+TREATED_FOR = re.compile(r"\s+est\s+traitée?\s+pour\b", re.IGNORECASE)
+"""Pains are treated by a drug; patients, and animals, are treated for a disease."""
+ANIMALS = frozenset(
+    [
+        "animal",
+        "bête",
+        "chat",
+        "chatte",
+        "cheval",
+        "chien",
+        "chienne",
+        "chiot",
+        "hamster",
+        "jument",
+        "lapin",
+        "lapine",
+        "perroquet",
+        "rat",
+        "souris",
+        "vache",
+    ]
 )
 OTHER_VERB = re.compile(
     r"\s+(?:(?:est|était|semble|paraît)\s+(?:très\s+|assez\s+)?(?:inqui\w+|angoissée?|affolée?)"

@@ -3,6 +3,7 @@
 import csv
 import re
 import tomllib
+import unicodedata
 from functools import cache
 from importlib.resources import files
 from typing import Literal
@@ -36,6 +37,10 @@ BEFORE_NOUNS = _words("before_nouns")
 BOUNDARIES = _words("boundaries")
 UNITS = _words("units")
 GROUPS = _words("groups")
+SPEECH = _words("speech")
+DONE_TO_PATIENTS = _words("done_to_patients")
+OF_ANIMALS = _words("of_animals")
+NOTIFIED = _words("notified")
 CREWS: dict[str, str] = dict.fromkeys(_words("crews_feminine"), "female") | dict.fromkeys(
     _words("crews_masculine"), "male"
 )
@@ -62,6 +67,13 @@ _MASCULINE_THING = re.compile(
     r"(?:ment|isme|age|ome|eau|oir|al|el|il|us|um|in|ain|on(?<!ion)|ot|et|at|it|ot|ut|ol|ac|oc|ous"
     r"|teur|moteur|ès|an|ent|ant|ort|ard|os|er|aire|ex|ax|ou|oux)$"
 )
+NOUNS_IN_MENT = frozenset(low for low in _words("masculine_things") if low.endswith("ment")) | {
+    "traitement",
+    "vêtement",
+    "appartement",
+    "logement",
+    "dément",
+}
 _FEMININE_SHORT = _words("feminine_things")
 _MASCULINE_SHORT = _words("masculine_things")
 
@@ -96,6 +108,38 @@ def _agreeing() -> dict[str, tuple[str, str, str]]:
     return table
 
 
+def _plain(word: str) -> str:
+    letters = unicodedata.normalize("NFD", word.replace("œ", "oe"))
+    return "".join(each for each in letters if not unicodedata.combining(each))
+
+
+@cache
+def _unaccented() -> dict[str, tuple[str, str, str]]:
+    """Return the words that agree as typed without accents: "agitee" -> agite, agitee."""
+    table: dict[str, tuple[str, str, str]] = {}
+    for masculine, feminine, kind in _rows():
+        plain = (_plain(masculine), _plain(feminine), kind)
+        if kind in NOUN_KINDS or kind == "of_thing" or plain[:2] == (masculine, feminine):
+            continue
+        for word in plain[:2]:
+            if word not in _agreeing() and word not in (FUNCTION | BE | VERBS | ADVERBS):
+                table.setdefault(word, plain)
+    return table
+
+
+@cache
+def with_accents(masculine: str) -> str:
+    """Return the masculine form as the tables have it: "opere" -> "opéré"."""
+    if masculine in _agreeing():
+        return masculine
+    return next((row[0] for row in _rows() if _plain(row[0]) == masculine), masculine)
+
+
+def may_agree_unaccented(low: str) -> bool:
+    """Tell "retrouve", which may be "retrouvé" typed without its accent."""
+    return low in _unaccented()
+
+
 def agreement(low: str, *, predicative: bool = False) -> tuple[str, str, Agrees] | None:
     """Return (masculine, feminine, what it is said of) of a singular word that agrees, or None.
 
@@ -104,6 +148,9 @@ def agreement(low: str, *, predicative: bool = False) -> tuple[str, str, Agrees]
     row = _agreeing().get(low)
     if row:
         return row[0], row[1], _SAID_OF[row[2]]
+    unaccented = _unaccented().get(low)
+    if unaccented and (predicative or low == unaccented[1]):
+        return unaccented[0], unaccented[1], _SAID_OF[unaccented[2]]
     if low in THING_NOUNS or low in VERBS or low in FUNCTION or low in person_nouns():
         return None
     if _NOUN_ENDING.search(low) or _NOUN_BY_ENDING.search(low):
@@ -128,6 +175,8 @@ def thing_gender(low: str) -> Literal["male", "female"] | None:
         return "female"
     if low in _MASCULINE_SHORT:
         return "male"
+    if low.endswith("ment") and low.removesuffix("ment").endswith(("é", "am", "em", "i", "u")):
+        return None  # an adverb: "récemment"
     feminine = bool(_FEMININE_THING.search(low))
     masculine = bool(_MASCULINE_THING.search(low)) and not low.endswith(("tion", "sion", "ement_"))
     if low.endswith(("teur", "ment", "isme", "ome")):

@@ -63,6 +63,12 @@ _PEOPLE = {
 }
 _ANYONE = (
     r"partner|friend|neighbou?r|roommate|cousin|doctor|physician|nurse|Dr|GP|PCP|boss|colleague"
+    r"|coach|teacher|tutor|officer|police|carer|caregiver|driver|bystander|jogger|lifeguard"
+    r"|manager|guard|worker|medic|paramedic|therapist|dentist|owner|passenger|client|customer"
+    r"|landlord|chef"
+    r"|cardiologue|dentiste|entraîneur|secouriste|neurologue|psychiatre|conducteur|conductrice"
+    r"|gardien\w*|interne"
+    r"|agente?|témoin|directeur|directrice|collègue|chef"
 )
 _THING_NOUN = re.compile(r"\b(?:la|une|sa|cette|douleur|[Ff]ièvre|[Tt]oux|[Pp]laie)\b")
 _SHOWN_CHARACTERS = 60
@@ -205,6 +211,14 @@ def _found(pattern: re.Pattern[str], text: str) -> list[str]:
 
 def _blanks(text: str) -> list[str]:
     return re.findall(r"\s+", text)
+
+
+def still_says(text: str, attribute: str, value: str, language: str) -> str | None:
+    """Return a word by which a note says the attribute's value of the patient; None without one.
+
+    For notes that a rewriter left as they were because they do not state it.
+    """
+    return _left(text, text, attribute, value, language)
 
 
 def _left(original: str, rewritten: str, attribute: str, before: str, language: str) -> str | None:

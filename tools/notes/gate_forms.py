@@ -6,14 +6,17 @@ _ENGLISH = """he she|him her|his her|his hers|himself herself|man woman|male fem
 |gentleman lady|guy gal|mr ms|mr mrs|mr miss|widower widow|bachelor bachelorette|waiter waitress
 |actor actress|steward stewardess|policeman policewoman|fireman firewoman|salesman saleswoman
 |businessman businesswoman|serviceman servicewoman|fisherman fisherwoman|househusband housewife
-|monk nun|landlord landlady|schoolboy schoolgirl|m f|husband wife|boyfriend girlfriend
+|monk nun|landlord landlady|schoolboy schoolgirl
+|hes shes|barman barmaid|lad lass|gent lady|bloke woman|guy woman|john jane
+|sportsman sportswoman|postman postwoman|mailman mailwoman|chairman chairwoman|foreman forewoman
+|handyman handywoman|wm wf|bm bf|aam aaf|male femlae|m f|husband wife|boyfriend girlfriend
 |fiancé fiancée|father mother|son daughter|grandson granddaughter|nephew niece|dad mom|dad mum"""
 _FRENCH = """il elle|lui elle|le la|un une|ce cette|cet cette|celui celle|homme femme|monsieur dame
 |monsieur madame|m mme|mr mme|m mlle|mr mlle|monsieur mademoiselle|garçon fille|garçonnet fillette
 |père mère|fils fille|grand-père grand-mère|son sa|mon ma|vieux vieille|vieil vieille
 |nouveau nouvelle|nouvel nouvelle|beau belle|bel belle|veuf veuve|h f|m f|sec sèche|las lasse
 |mari femme|époux épouse|tout toute|gros grosse|roux rousse|copain copine|compagnon compagne
-|aucun aucune|quel quelle|masculin féminin"""
+|aucun aucune|quel quelle|masculin féminin|homme fille|garçon femme|mr mme|s si"""
 _ENDINGS = (
     ("", "e"),
     ("eux", "euse"),

@@ -23,7 +23,6 @@ _ABBREVIATIONS = frozenset(
         "mme",
         "mlle",
         "mlles",
-        "mm",
         "cf",
         "env",
         "ex",
@@ -32,6 +31,10 @@ _ABBREVIATIONS = frozenset(
         "sr",
         "jr",
     ]
+)
+_BEFORE_INITIAL = re.compile(
+    r"(?:^|\b(?:M|Mr|Mrs|Ms|Miss|Mme|Mlle|Dr|Pr|Prof|by|par|name|nom|[A-LN-Z])\W{1,2})$",
+    re.IGNORECASE,
 )
 _END = re.compile(r"[.!?]+[)\"\u201d\u00bb]?(?=\s|$)|\n|;")
 
@@ -71,7 +74,9 @@ def _is_abbreviation(text: str, dot: int) -> bool:
         return False
     word = before[0]
     ends_note = not text[dot + 1 :].strip()
-    initial = len(word) == 1 and word.isupper() and not ends_note
+    # "J. Smith" is an initial; "flanc D. Elle" and "vomits, D+V. He" end a sentence.
+    named = _BEFORE_INITIAL.search(text[: dot - len(word)])
+    initial = len(word) == 1 and word.isupper() and not ends_note and bool(named)
     return word.lower() in _ABBREVIATIONS or initial
 
 

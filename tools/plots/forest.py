@@ -24,6 +24,8 @@ class ForestRow:
     """None: not estimable, said in words."""
     low: float | None = None
     high: float | None = None
+    beside: tuple[float, float] | None = None
+    """A second interval, of another method: thin and dashed under the first."""
     numbers: str = ""
     """Value and interval as words, "+33.3 points [2.1, 60.4]"."""
     counts: str = ""
@@ -128,6 +130,7 @@ def fit_axis(groups: Sequence[ForestGroup], left: float, right: float, most_tick
     for group in groups:
         for row in group.rows:
             numbers += [n for n in (row.value, row.low, row.high) if n is not None]
+            numbers += row.beside or ()
     low, high = min(numbers), max(numbers)
     if high - low < 1e-9:
         low, high = -10.0, 10.0
@@ -223,6 +226,9 @@ def _draw_interval(place: Element, row: ForestRow, role: str, y: float, axis: Ax
         stroke(place, ends, role=role, width=3 if row.significant else 2)
         for x, _ in ends:
             stroke(place, [(x, y - 4), (x, y + 4)], role=role, width=2)
+    if row.beside is not None:
+        ends = [(axis.x(end), y + 11) for end in row.beside]
+        stroke(place, ends, role="line", width=2, dash="3 2")
     shape = 0 if row.significant else 1
     symbol(place, shape, axis.x(row.value), y, role=role, filled=row.significant)
 
@@ -231,13 +237,26 @@ def _because(reason: str) -> str:
     return f": {reason}" if reason else ""
 
 
-def legend() -> str:
-    """Return a small drawing of the two marks and the interval, with their words."""
-    root = drawing(660, 24, "Key to the marks")
+def legend(
+    differs: str = "differs from the control (after Holm)",
+    same: str = "does not differ demonstrably",
+    beside: str = "",
+) -> str:
+    """Return a small drawing of the two marks and the interval, with their words.
+
+    Args:
+        differs: What a filled mark says.
+        same: What a hollow one says.
+        beside: What the second interval is; empty where the plot has none.
+    """
+    root = drawing(660, 44 if beside else 24, "Key to the marks")
     symbol(root, 0, 8, 12, role="text", filled=True)
-    write(root, 22, 16, "differs from the control (after Holm)", role="secondary", font_size=12)
+    write(root, 22, 16, differs, role="secondary", font_size=12)
     symbol(root, 1, 282, 12, role="control", filled=False)
-    write(root, 296, 16, "does not differ demonstrably", role="secondary", font_size=12)
+    write(root, 296, 16, same, role="secondary", font_size=12)
     stroke(root, [(506, 12), (536, 12)], role="control", width=2)
     write(root, 544, 16, "95 % interval", role="secondary", font_size=12)
+    if beside:
+        stroke(root, [(2, 34), (32, 34)], role="line", width=2, dash="3 2")
+        write(root, 40, 38, beside, role="secondary", font_size=12)
     return to_text(root)

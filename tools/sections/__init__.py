@@ -22,6 +22,7 @@ from evenhand.tools import wording
 
 if TYPE_CHECKING:
     from evenhand.tools.pairing import MeasuredRow
+    from evenhand.tools.triage_view import TriageView
 
 T = TypeVar("T")
 
@@ -42,6 +43,8 @@ class ReportContext:
     calls: Sequence[Call] = ()
     read_rows: "Callable[[Measurement], Sequence[MeasuredRow]]" = lambda measurement: ()
     """Gives the rows behind a number."""
+    read_triage: "Callable[[], TriageView | None]" = lambda: None
+    """Gives the pairs of a counterfactual audit, measured."""
     extracted: Mapping[str, int] = field(default_factory=dict)
     """Facts by step of the extraction: "spacy" alone, "filtered" after the rules."""
     _rows: "dict[str, Sequence[MeasuredRow]]" = field(default_factory=dict, repr=False)
@@ -107,6 +110,11 @@ class ReportContext:
     def _anchors(self) -> dict[str, str]:
         return {one.id: f"rows-{index}" for index, one in enumerate(self.measurements, start=1)}
 
+    @cached_property
+    def triage(self) -> "TriageView | None":
+        """A counterfactual audit, measured; None for another recipe, or before it answered."""
+        return self.read_triage()
+
     def anchor(self, measurement: Measurement) -> str:
         """Return the place in the page where the rows behind a number stand: "rows-3"."""
         return self._anchors[measurement.id]
@@ -148,6 +156,7 @@ def load_context(run: RunDirectory) -> ReportContext:
         UserError: A stage file holds a line that is no record.
     """
     from evenhand.tools.measure import RecordIndex, cell_rows
+    from evenhand.tools.triage_view import read_view
 
     index = RecordIndex.read(run)
     return ReportContext(
@@ -161,6 +170,7 @@ def load_context(run: RunDirectory) -> ReportContext:
         measurements=run.measurements(),
         calls=run.calls(),
         read_rows=lambda measurement: cell_rows(index, measurement),
+        read_triage=lambda: read_view(run),
         extracted=_extracted(run),
     )
 

@@ -45,13 +45,13 @@ def methods(context: ReportContext) -> str:
     return fill(
         "methods.html",
         context=context,
-        roles=_roles(context),
+        roles=roles_of(context),
         citations=CITATIONS,
         used=used,
     )
 
 
-def _roles(context: ReportContext) -> list[tuple[str, str, str, str]]:
+def roles_of(context: ReportContext) -> list[tuple[str, str, str, str]]:
     """Return (role, model, how it was asked, what really answered)."""
     lines = []
     for role, settings in context.plan.get("roles", {}).items():

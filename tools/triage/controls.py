@@ -2,8 +2,8 @@
 
 The net rate of flips compares two yes-or-no questions about one pair (Tango, McNemar mid-p); net
 skew and net disadvantage are means of (step in the arm - step in the control). A repeat arm may
-hold several refits of one pair: they are averaged, and the pair stays the unit. A control that
-never moves anything may be 0 by construction and then is no noise floor: `is_informative` says so.
+hold several refits of one pair: they are averaged, and the pair stays the unit. A control that is 0
+for every pair may be 0 by construction and then is no noise floor: `is_informative` says so.
 """
 
 from dataclasses import dataclass, replace
@@ -28,7 +28,11 @@ class Net:
     control: float | None
     estimate: Estimate
     is_informative: bool
-    """Whether anything at all moved in the control arm."""
+    """Whether the control's number differs from 0 for any pair.
+
+    Where it does not, it may be 0 by construction: nothing moved, or as in a round of refits, each
+    set against the next, every move comes back.
+    """
 
 
 def net_rate(pairs: TriagePairs, control: TriagePairs, seed: int = 0) -> Net:
@@ -69,7 +73,7 @@ def _net(
         arm=float(steps.mean()) if steps.size else None,
         control=float(beside.mean()) if steps.size else None,
         estimate=replace(made, n_unscored=lost),
-        is_informative=bool((noise.steps != 0).any()),
+        is_informative=bool((means != 0).any()),
     )
 
 

@@ -9,7 +9,7 @@ of the *same* fitted model, as in the counterfactual paper (its equations of sec
 f for all three): the question is by which channel this model of the decider is moved, and a
 second model would be another decider. What is dropped reaches the model as "not recorded", which
 it may never have met in training, so the card gives the quality in every arm beside the full one;
-and `fit_mimic(..., arm=...)` fits a model of its own to what the arm shows, as a check whether a
+and `FitPlan.arm` fits a model of its own to what the arm shows, as a check whether a
 finding in an arm is the decider's or comes from showing a model less than it was trained on.
 """
 

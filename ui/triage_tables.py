@@ -1,0 +1,130 @@
+"""What a counterfactual audit found, in the terminal: the words stand beside every arrow."""
+
+from typing import TYPE_CHECKING, Any
+
+from evenhand.tools.triage import words
+from evenhand.tools.triage.measure import DTS, NATS_DOWN, NATS_UP, NET_DTS, NMD, PDR, TriageNumber
+from evenhand.tools.wording import counted, unscored
+from evenhand.ui.console import print_text, results
+from evenhand.ui.tables import plain_table
+
+if TYPE_CHECKING:
+    from evenhand.tools.rewrite_ratings import RewriteRatings
+    from evenhand.tools.triage_view import TriageView
+
+SHOWN = (DTS, NATS_UP, NATS_DOWN, NMD, PDR)
+
+
+def print_triage(view: "TriageView") -> None:
+    """Show the verdict, what was left out, and each arm's numbers with both intervals."""
+    for sentence in view.verdict.sentences:
+        print_text(sentence)
+    print_text(words.scale(view.results.levels, view.direction))
+    lost = view.main.unscored
+    print_text(
+        f"{counted(len(view.main), 'pair')} of the main arm, {len(view.main.scored):,} scored"
+        + (f"; left out: {words.unscored(lost)}." if lost else ".")
+    )
+    table = plain_table(
+        "Decisions that moved when only this was changed",
+        "arm",
+        "number",
+        "what it counts",
+        "value [95 %]",
+        "paper's bootstrap",
+        "n",
+        "p",
+    )
+    for arm in view.arms:
+        if view.is_silent(arm):
+            # A control that moves nothing by construction is no measurement of the noise.
+            table.add_row(arm, "all", "nothing moved in this arm", words.NO_INFORMATION)
+            continue
+        for number in _chosen(view, arm):
+            table.add_row(
+                arm.replace("_", " "),
+                words.symbol(number.symbol),
+                words.meaning(number, view.direction),
+                _value(number),
+                words.bootstrap_text(number.bootstrap, words.unit(number)),
+                f"{number.estimate.n:,}",
+                words.p_words(number.p_adjusted),
+            )
+    results().print(table)
+    for other in view.others:
+        print_text(
+            f"{other.decider or other.run_id} decided on the same visits: the report sets both "
+            "side by side."
+        )
+
+
+def _chosen(view: "TriageView", arm: str) -> list[TriageNumber]:
+    """Return an arm's numbers: net of the placebo first, then as they are, both ways at once."""
+    net = [
+        number
+        for number in view.results.find(NET_DTS, arm=arm)
+        if arm == view.results.main_arm and number.control_arm == "placebo"
+    ]
+    plain = [
+        number
+        for metric in SHOWN
+        for number in view.results.find(metric, arm=arm)
+        if metric != PDR or number.symbol == "PDR"
+    ]
+    return [*net, *plain]
+
+
+def _value(number: TriageNumber) -> str:
+    """Return a number; "no information" where a control arm moved nothing."""
+    if number.control_arm is not None and not number.control_is_informative:
+        return words.control_text(number)
+    return words.value_text(number)
+
+
+def print_rewrites(rated: "RewriteRatings") -> None:
+    """Show what readers said of the rewritten notes, and how far they agree."""
+    from evenhand.tools.statistics.intervals import proportion
+
+    table = plain_table(
+        "Rewritten notes, as people read them", "reader", "said", "share [95 %]", "n", "unscored"
+    )
+    for reader in rated.raters:
+        for quality, count in reader.counts.items():
+            table.add_row(
+                reader.name,
+                quality,
+                words.estimate_text(proportion(count, reader.n), "rate"),
+                f"{reader.n:,}",
+                unscored(reader.unscored).removeprefix("unscored "),
+            )
+    results().print(table)
+    for pair in rated.agreements:
+        same = words.estimate_text(proportion(pair.same, pair.n), "rate")
+        print_text(
+            f"{pair.first} and {pair.second} say the same of {same} of {counted(pair.n, 'note')}; "
+            f"kappa {pair.kappa_text}."
+        )
+
+
+def rewrites_json(rated: "RewriteRatings") -> dict[str, Any]:
+    """Return the same as plain data."""
+    return {
+        "sheet": "rewrites",
+        "readers": [
+            {"reader": one.name, "n": one.n, "counts": one.counts, "unscored": one.unscored}
+            for one in rated.raters
+        ],
+        "agreements": [
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "n": pair.n,
+                "same": pair.same,
+                "kappa": pair.kappa.value,
+                "kappa_low": pair.kappa.low,
+                "kappa_high": pair.kappa.high,
+                "kappa_reason": pair.kappa.reason_code,
+            }
+            for pair in rated.agreements
+        ],
+    }
