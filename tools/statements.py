@@ -39,7 +39,9 @@ from evenhand.tools.triple_objects import (
 
 _BE = re.compile(r"^(?:is|are|am|was|known|were)\s+", re.I)
 # The duration is a triple of its own: "4 days of constipation".
-_OF_A_TIME = re.compile(r"^(?:\d+|one|two|three|four|five|several) (?:hour|day|week|month|year)s? of (?=\w)", re.I)
+_OF_A_TIME = re.compile(
+    r"^(?:\d+|one|two|three|four|five|several) (?:hour|day|week|month|year)s? of (?=\w)", re.I
+)
 _POINT_IN_TIME = re.compile(r"['\u2019]? (?:after|before|prior|later|of gestation|gestation)\b")
 _LASTS = re.compile(r"^\w+ed\b.*\b(?:for|over) (?:the (?:past|last)|\d+)\b")
 _BARE_VERB = re.compile(
@@ -85,7 +87,9 @@ def _sentence(start: int, sentence: str, who: Patient) -> Iterator[Statement]:
         if not place and match.start() >= stated:
             continue
         lasting = match.groupdict().get("lasting")
-        for found in _segment(cue, match, sentence[: stop if place else min(stop, stated)], who):
+        for found in _segment(
+            cue, match, sentence[: stop if place else min(stop, stated)], who, sentence
+        ):
             if any(state.start() <= found.start < state.end() for state in states):
                 continue
             yield Statement(start + found.start, found.subject, found.predicate, found.object)
@@ -130,8 +134,12 @@ def _telling(sentence: str) -> Iterator[tuple[Cue, re.Match[str], int]]:
 
 def _is_said_aside(cue: Cue, match: re.Match[str], before: str) -> bool:
     """Whether a cue tells of a suspicion, a moment, another person or what is avoided."""
+    said = match.group().lower()
     if pattern("suspicion").search(before):
         return True
+    if said.startswith("negative") or (said.startswith("present") and cue.predicate != "denies"):
+        # "Ultrasound is negative for appendicitis", "has previously presented with pneumonia".
+        return pattern("not_now").search(before) is not None
     if cue is weak_cue():
         of_it = re.search(r"\bit (?:\w+ly )?$", before, re.I)  # a mole, a hand, not the patient
         return bool(of_it or pattern("aside").search(before))
@@ -184,7 +192,9 @@ def _duration(match: re.Match[str]) -> str | None:
     return None
 
 
-def _segment(cue: Cue, match: re.Match[str], sentence: str, who: Patient) -> Iterator[Statement]:
+def _segment(
+    cue: Cue, match: re.Match[str], sentence: str, who: Patient, whole: str
+) -> Iterator[Statement]:
     """Read what a cue governs, from its match to the end of the (already cut) sentence."""
     if cue.mode == "place":
         place = sentence[match.end() :]
@@ -193,7 +203,9 @@ def _segment(cue: Cue, match: re.Match[str], sentence: str, who: Patient) -> Ite
         if pattern("is_place").search(name) and name.lower() != "home":
             yield Statement(match.start(), "patient", cue.predicate, name)
         if end and end.group() == ",":  # "58M from Davao, increased thirst, weight loss"
-            yield from _members(weak_cue(), match, sentence, "patient", match.end() + end.end())
+            yield from _members(
+                weak_cue(), match, sentence, "patient", whole, match.end() + end.end()
+            )
     elif cue.mode == "phrase":
         yield from _phrase(cue, match, sentence)
     elif cue.mode == "family":
@@ -209,9 +221,9 @@ def _segment(cue: Cue, match: re.Match[str], sentence: str, who: Patient) -> Ite
         if is_patient:
             predicate = "has_history" if "diagnosed" in match.group() else "has_symptom"
             cue = Cue(predicate, "list", True, cue.pattern)
-        yield from _members(cue, match, sentence, "patient" if is_patient else person)
+        yield from _members(cue, match, sentence, "patient" if is_patient else person, whole)
     elif not _is_over(cue, match, sentence):
-        yield from _members(cue, match, sentence, "patient")
+        yield from _members(cue, match, sentence, "patient", whole)
 
 
 def _phrase(cue: Cue, match: re.Match[str], sentence: str) -> Iterator[Statement]:
@@ -231,7 +243,9 @@ def _phrase(cue: Cue, match: re.Match[str], sentence: str) -> Iterator[Statement
         if phrase.startswith("born"):
             phrase = f"was {phrase}"
         phrase = (
-            f"is {phrase}" if phrase.endswith(("pregnant", "feeding", "postpartum", "menopausal")) else phrase
+            f"is {phrase}"
+            if phrase.endswith(("pregnant", "feeding", "postpartum", "menopausal"))
+            else phrase
         )
     # "sweating while eating": the bare act says nothing of the patient.
     if phrase and not _BARE_VERB.fullmatch(phrase):
@@ -239,13 +253,18 @@ def _phrase(cue: Cue, match: re.Match[str], sentence: str) -> Iterator[Statement
 
 
 def _members(
-    cue: Cue, match: re.Match[str], sentence: str, subject: str, begin: int | None = None
+    cue: Cue,
+    match: re.Match[str],
+    sentence: str,
+    subject: str,
+    whole: str,
+    begin: int | None = None,
 ) -> Iterator[Statement]:
     """Read the list that a cue governs, from `begin` or the end of the cue on."""
     begin = match.end() if begin is None else begin
     segment = sentence[begin:]
     aside = 0
-    for left, right in whole_members(sentence, begin, list_items(segment)):
+    for left, right in whole_members(whole, begin, list_items(segment)):
         if aside and "," not in segment[aside:left]:
             continue  # "after a gastroscopy and colonoscopy": still when, not what
         item = segment[left:right]
@@ -256,9 +275,13 @@ def _members(
             continue  # "is found to be able to walk"
         if name.lower() in ("normal", "unremarkable") and cue.predicate == "has_finding":
             return  # "results are normal and": the next has a verb of its own
-        if re.match(r"descri", match.group(), re.I) and re.match(r"\W*(?:(?:the|his|her|these|this) [\w ]*|it )as\b", item):
+        if re.match(r"descri", match.group(), re.I) and re.match(
+            r"\W*(?:(?:the|his|her|these|this) [\w ]*|it )as\b", item
+        ):
             return  # "describes the lesions as painless and itchy"
-        if cue.predicate == "has_finding" and re.match(r"(?:positive for|negative|no)\b", name, re.I):
+        if cue.predicate == "has_finding" and re.match(
+            r"(?:positive for|negative|no)\b", name, re.I
+        ):
             return  # "positive for ketones and glucose", "no bruises or scars": one member, not two
         if end and end.group().lower() in ("resolved", "improved", "subsided"):
             if not name:
@@ -266,10 +289,15 @@ def _members(
             continue
         if re.search(r"\bto\s*$", item):
             continue  # "an urge to" have: cut by the next cue
-        if cue.predicate == "has_finding" and end and end.group() == "that" and not is_finding(name):
+        if (
+            cue.predicate == "has_finding"
+            and end
+            and end.group() == "that"
+            and not is_finding(name)
+        ):
             continue  # "red blood cells that appear round": the cells are none
         inner = bare_span(item[: end.start()] if end else item)
-        if is_cut(sentence, begin + left + inner[0], begin + left + inner[1], begin):
+        if is_cut(whole, begin + left + inner[0], begin + left + inner[1], begin):
             continue
         predicate = predicate_of(cue, match.group().lower(), name)
         if cue.predicate == "family_has" and not predicate and name:
@@ -296,6 +324,9 @@ def _is_over(cue: Cue, match: re.Match[str], sentence: str) -> bool:
     if cue.predicate == "has_finding" and pattern("tissue").search(sentence):
         return True
     ago = re.search(r"\bago\b\W*(?:he|she|the patient) had$", sentence[: match.end()], re.I)
+    past = said.endswith("had") and re.search(r"\bago\b", sentence[match.end() :])
+    if past and not pattern("began").search(sentence):
+        return True
     return bool(ago or pattern("over").search(sentence, match.end()))
 
 
