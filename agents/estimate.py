@@ -22,6 +22,7 @@ from evenhand.graph_store.records import Sample
 from evenhand.graph_store.registry import unknown_name
 from evenhand.graph_store.store import check_address
 from evenhand.tools.attributes import attributes
+from evenhand.tools.bertscore import token_encoder
 from evenhand.tools.calls import find_price
 from evenhand.tools.datasets import datasets, load_samples
 from evenhand.tools.providers import ModelSettings, check_model, model_host
@@ -107,6 +108,8 @@ def check_plan(plan: Plan) -> Plan:
         if control not in CONTROLS:
             raise UserError(unknown_name("control arm", control, list(CONTROLS)))
     _check_rubrics(filled)
+    if filled.encoder:
+        token_encoder(filled.encoder)
     check_address(filled.graph, Path())
     for role, model in filled.roles.items():
         if model.model != "rules":

@@ -65,6 +65,9 @@ class Plan(BaseModel):
     asked: tuple[AskedArm, ...] = ()
     rubrics: tuple[str, ...] = ()
     """What is judged; empty: every rubric of the recipe that the judge can apply."""
+    encoder: str | None = None
+    """What BERTScore reads answers with: a folder with a model, or a name for transformers; None:
+    the MiniLM that needs no torch."""
     controls: tuple[str, ...] | None = None
     """Control arms; None: as the recipe says."""
     repeats: int = Field(default=1, ge=1)

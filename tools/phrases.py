@@ -171,7 +171,7 @@ def _waits(item: str, following: str) -> bool:
 
 def _qualifies(item: str, rest: list[str]) -> bool:
     """Whether "acute" is said of what a later member names: "acute, severe, central chest pain"."""
-    bare = _modifiers().fullmatch(item) or re.fullmatch(r"an? [\w-]+ed", item)
+    bare = _modifiers().fullmatch(item) or re.fullmatch(r"an? [\w-]+(?:ed|ing)", item)
     if not rest or not bare or _DETERMINER.match(rest[0]):
         return False
     noun = next((member for member in rest if not _modifiers().fullmatch(member)), None)

@@ -42,7 +42,7 @@ def is_cut(sentence: str, start: int, end: int, list_start: int) -> bool:
 
 
 def whole_members(sentence: str, begin: int, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join members that share a noun: "a harsh, systolic murmur", "anterior and posterior chest"."""
+    """Join members that share a noun: "a harsh, systolic murmur"."""
     whole: list[tuple[int, int]] = []
     waiting: int | None = None
     for i, (left, right) in enumerate(spans):

@@ -87,7 +87,9 @@ def _sentence(start: int, sentence: str, who: Patient) -> Iterator[Statement]:
         if not place and match.start() >= stated:
             continue
         lasting = match.groupdict().get("lasting")
-        for found in _segment(cue, match, sentence[: stop if place else min(stop, stated)], who):
+        for found in _segment(
+            cue, match, sentence[: stop if place else min(stop, stated)], who, sentence
+        ):
             if any(state.start() <= found.start < state.end() for state in states):
                 continue
             yield Statement(start + found.start, found.subject, found.predicate, found.object)
@@ -132,8 +134,12 @@ def _telling(sentence: str) -> Iterator[tuple[Cue, re.Match[str], int]]:
 
 def _is_said_aside(cue: Cue, match: re.Match[str], before: str) -> bool:
     """Whether a cue tells of a suspicion, a moment, another person or what is avoided."""
+    said = match.group().lower()
     if pattern("suspicion").search(before):
         return True
+    if said.startswith("negative") or (said.startswith("present") and cue.predicate != "denies"):
+        # "Ultrasound is negative for appendicitis", "has previously presented with pneumonia".
+        return pattern("not_now").search(before) is not None
     if cue is weak_cue():
         of_it = re.search(r"\bit (?:\w+ly )?$", before, re.I)  # a mole, a hand, not the patient
         return bool(of_it or pattern("aside").search(before))
@@ -186,7 +192,9 @@ def _duration(match: re.Match[str]) -> str | None:
     return None
 
 
-def _segment(cue: Cue, match: re.Match[str], sentence: str, who: Patient) -> Iterator[Statement]:
+def _segment(
+    cue: Cue, match: re.Match[str], sentence: str, who: Patient, whole: str
+) -> Iterator[Statement]:
     """Read what a cue governs, from its match to the end of the (already cut) sentence."""
     if cue.mode == "place":
         place = sentence[match.end() :]
@@ -195,7 +203,9 @@ def _segment(cue: Cue, match: re.Match[str], sentence: str, who: Patient) -> Ite
         if pattern("is_place").search(name) and name.lower() != "home":
             yield Statement(match.start(), "patient", cue.predicate, name)
         if end and end.group() == ",":  # "58M from Davao, increased thirst, weight loss"
-            yield from _members(weak_cue(), match, sentence, "patient", match.end() + end.end())
+            yield from _members(
+                weak_cue(), match, sentence, "patient", whole, match.end() + end.end()
+            )
     elif cue.mode == "phrase":
         yield from _phrase(cue, match, sentence)
     elif cue.mode == "family":
@@ -211,9 +221,9 @@ def _segment(cue: Cue, match: re.Match[str], sentence: str, who: Patient) -> Ite
         if is_patient:
             predicate = "has_history" if "diagnosed" in match.group() else "has_symptom"
             cue = Cue(predicate, "list", True, cue.pattern)
-        yield from _members(cue, match, sentence, "patient" if is_patient else person)
+        yield from _members(cue, match, sentence, "patient" if is_patient else person, whole)
     elif not _is_over(cue, match, sentence):
-        yield from _members(cue, match, sentence, "patient")
+        yield from _members(cue, match, sentence, "patient", whole)
 
 
 def _phrase(cue: Cue, match: re.Match[str], sentence: str) -> Iterator[Statement]:
@@ -243,13 +253,18 @@ def _phrase(cue: Cue, match: re.Match[str], sentence: str) -> Iterator[Statement
 
 
 def _members(
-    cue: Cue, match: re.Match[str], sentence: str, subject: str, begin: int | None = None
+    cue: Cue,
+    match: re.Match[str],
+    sentence: str,
+    subject: str,
+    whole: str,
+    begin: int | None = None,
 ) -> Iterator[Statement]:
     """Read the list that a cue governs, from `begin` or the end of the cue on."""
     begin = match.end() if begin is None else begin
     segment = sentence[begin:]
     aside = 0
-    for left, right in whole_members(sentence, begin, list_items(segment)):
+    for left, right in whole_members(whole, begin, list_items(segment)):
         if aside and "," not in segment[aside:left]:
             continue  # "after a gastroscopy and colonoscopy": still when, not what
         item = segment[left:right]
@@ -282,7 +297,7 @@ def _members(
         ):
             continue  # "red blood cells that appear round": the cells are none
         inner = bare_span(item[: end.start()] if end else item)
-        if is_cut(sentence, begin + left + inner[0], begin + left + inner[1], begin):
+        if is_cut(whole, begin + left + inner[0], begin + left + inner[1], begin):
             continue
         predicate = predicate_of(cue, match.group().lower(), name)
         if cue.predicate == "family_has" and not predicate and name:
@@ -309,6 +324,9 @@ def _is_over(cue: Cue, match: re.Match[str], sentence: str) -> bool:
     if cue.predicate == "has_finding" and pattern("tissue").search(sentence):
         return True
     ago = re.search(r"\bago\b\W*(?:he|she|the patient) had$", sentence[: match.end()], re.I)
+    past = said.endswith("had") and re.search(r"\bago\b", sentence[match.end() :])
+    if past and not pattern("began").search(sentence):
+        return True
     return bool(ago or pattern("over").search(sentence, match.end()))
 
 

@@ -19,7 +19,6 @@ from evenhand.tools.phrases import (
     patterns,
     whole_words,
 )
-
 from evenhand.tools.sentences import is_state
 
 if TYPE_CHECKING:
@@ -56,9 +55,9 @@ def predicate_of(cue: Cue, said: str, name: str) -> str | None:
     finding, condition = is_finding(name), is_condition(name)
     if cue.predicate != "takes_medication" and pattern("cut_off").search(name):
         return None
-    if cue.predicate in ("has_history", "family_has") and not condition:
-        if pattern("medicine").search(name):
-            return None
+    illness = cue.predicate in ("has_history", "family_has")
+    if illness and not condition and pattern("medicine").search(name):
+        return None
     if cue.predicate == "denies" and pattern("never_denied").search(name):
         return None
     if cue.predicate in ("has_symptom", "has_finding") and _is_adjective(name):
@@ -88,7 +87,7 @@ def predicate_of(cue: Cue, said: str, name: str) -> str | None:
             return (
                 "takes_medication"
                 if not pattern("person").search(name)
-                and not (condition and re.fullmatch(r"\w+", name))
+                and not ((condition or finding) and re.fullmatch(r"\w+(?<!killers)", name))
                 and not pattern("not_a_medicine").search(name)
                 and len(name.split()) <= _LONGEST_UNKNOWN
                 else None
@@ -113,6 +112,8 @@ def _is_adjective(name: str) -> bool:
     last = _parsed(name)[-1]
     if last.pos_ not in ("ADJ", "ADV") or is_state(name) or is_condition(name):
         return False
+    if re.fullmatch(r"an? \w+(?:able|ed|ous|ive|ic|al)", name):
+        return True
     return not is_finding(name) or _GRADED.match(name) is not None
 
 

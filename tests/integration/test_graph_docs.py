@@ -40,8 +40,10 @@ class Asked:
         self.address, self.folder = address, folder
         for target in ("location", "fair"):
             arguments = ["audit", "--target", f"planted/{target}", "--n", "12", "--yes", "--json"]
-            options = ["--attributes", "location", "--graph", address, "--runs-dir", str(folder)]
-            assert evenhand([*arguments, *options]) == 0
+            # One place a question: the page's queries show 50 rows, and all are compared.
+            changed = ["--attributes", "location", "--draws", "location=1"]
+            options = ["--graph", address, "--runs-dir", str(folder)]
+            assert evenhand([*arguments, *changed, *options]) == 0
         by_target = {_target(run): run for run in list_runs(folder)}
         self.run, other = by_target["planted/location"], by_target["planted/fair"]
         self.sample = self.run.samples()[0]

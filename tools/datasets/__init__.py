@@ -56,7 +56,9 @@ def dataset(
 
     def register(read: Read) -> Read:
         name = read.__name__
-        datasets.add(name, Dataset(name, read, title, needs_path, hub, hub_file, takes_folder=takes_folder))
+        datasets.add(
+            name, Dataset(name, read, title, needs_path, hub, hub_file, takes_folder=takes_folder)
+        )
         return read
 
     return register

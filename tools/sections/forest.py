@@ -62,7 +62,9 @@ def forest_row(context: ReportContext, one: Measurement) -> ForestRow:
     """Return a row from a number: net rates as signed points, the repeat rate as it is."""
     unit = wording.unit_of(one.metric)
     label, _, detail = wording.groups(one.groups).partition(" (")
-    detail = detail.rstrip(")") or "changed alone" if "+" not in label else "changed together"
+    usual = "together" if "+" in label else "alone"
+    detail = detail.rstrip(")")
+    detail = f"added {usual}" if detail == "added" else detail or f"changed {usual}"
     if unit == "rate":
         detail = "the noise, already subtracted"
     counts = [f"n {one.n:,}", wording.unscored(one.unscored).split(" (")[0], p_words(one)]

@@ -143,6 +143,7 @@ def test_a_graph_elsewhere_is_a_place_that_text_is_sent_to(
         ({"dataset": "trinds"}, "trinds", "--path"),
         ({"dataset": "trinds", "path": "no_such_file.csv"}, "no_such_file.csv", "file"),
         ({"target": "replay/no_such_file.jsonl"}, "no_such_file.jsonl", ""),
+        ({"encoder": "no_such_folder"}, "no_such_folder", "minilm"),
         ({"n": 10_000}, "10", "48"),
         ({"graph": "http://127.0.0.1:7687"}, "http", "bolt://HOST:PORT"),
     ],

@@ -242,3 +242,53 @@ def test_a_task_at_the_end_states_nothing() -> None:
     asked = sample(f"He has a cough.\n\n{task}").model_copy(update={"question": task})
     things = [triple.object for triple in extract_triples(asked).triples]
     assert things == ["male", "a cough"]
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate", "expected"),
+    [
+        # cut from what it belongs to: a subject with its own verb, an adjective without its noun
+        ("She has trouble speaking, and her gait is slow.", "has_symptom", ["trouble speaking"]),
+        ("Auscultation reveals a harsh, systolic murmur.", "has_finding",
+         ["a harsh, systolic murmur"]),
+        ("She reports limping ever since.", "has_symptom", ["limping"]),
+        ("He denies having an urge to have them.", "denies", []),
+        ("He has confusion, and an acutely elevated.", "has_symptom", ["confusion"]),
+        # no complaint: people, visits, improvement, what was said before
+        ("She presents with her parents for a follow-up appointment.", "has_symptom", []),
+        ("She reports a significant improvement.", "has_symptom", []),
+        ("He currently feels this way.", "has_symptom", []),
+        ("He has experienced similar symptoms.", "has_symptom", []),
+        ("His vital signs are stable.", "has_finding", []),
+        ("His symptoms came on while he was sleeping.", "has_symptom", []),
+        ("He describes the lesions as painless and itchy.", "has_symptom", []),
+        # over, or of another time
+        ("He had a sore throat and a cough 2 weeks ago.", "has_symptom", []),
+        ("He has had a rash that resolved.", "has_symptom", []),
+        ("He has previously presented with pneumonia and a cough.", "has_symptom", []),
+        # a denied list goes on
+        ("She denies any current symptoms, having any surgery, or prior hospitalizations.",
+         "has_symptom", []),
+        ("He has cyanosis without signs of distress or signs of heart failure.", "has_history",
+         []),
+        ("A urine dipstick is positive for ketones and glucose.", "has_finding", []),
+        # somebody else's
+        ("Her cousin was recently diagnosed with prostate cancer.", "has_history", []),
+        ("Her mother says that her daughter has had a fever.", "daughter:family_has", []),
+        ("His parents have observed fever and bloody stools.", "parents:family_has", []),
+        ("Her father died of lung cancer.", "father:family_has", ["died of lung cancer"]),
+        ("The rash developed after he bathed the child in water.", "has_exposure", []),
+        ("He avoids drinking alcohol and eating spicy food.", "has_exposure", []),
+        ("He usually keeps to himself.", "has_exposure", []),
+        # values and places as they stand
+        ("He has a white blood cell count of 17.1 x 10^9 cells/L.", "has_finding", []),
+        ("The leukocyte count is 16,000/cm3.", "has_finding",
+         ["a leukocyte count of 16,000/cm3"]),
+        ("She lives at home with her husband.", "lives_in", []),
+        ("He is originally from Nigeria.", "lives_in", []),
+        ("She takes vital signs and small steps.", "takes_medication", []),
+        ("A biopsy shows immature tubules.", "has_finding", []),
+    ],
+)  # fmt: skip
+def test_a_doubtful_fact_is_left_out(text: str, predicate: str, expected: list[str]) -> None:
+    assert objects(text, predicate) == expected

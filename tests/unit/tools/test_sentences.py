@@ -1,6 +1,7 @@
 import pytest
 
 from evenhand.graph_store.records import Triple
+from evenhand.tools import sentences
 from evenhand.tools.sentences import PAPER_QUESTION, gather_case, verbalise
 
 
@@ -166,3 +167,17 @@ def test_a_list_with_an_and_of_its_own_takes_a_comma() -> None:
 def test_no_pronoun_and_no_doubles() -> None:
     case = gather_case(triples(("has_symptom", "fever"), ("has_symptom", "fever")))
     assert case.complaints[0].symptoms == ("fever",)
+
+
+def test_a_sign_is_not_the_patients_to_deny() -> None:
+    assert sentences.denying(["cough", "guarding", "rebound tenderness"]) == (
+        "denies cough, and has no guarding or rebound tenderness"
+    )
+    assert sentences.denying(["cough", "fever"]) == "denies cough or fever"
+
+
+def test_an_event_of_a_relative_is_past() -> None:
+    fact = sentences.Fact("mother", "family_has", ("asthma", "a myocardial infarction"))
+    assert sentences.relative_words(fact) == (
+        "the patient's mother has asthma and has had a myocardial infarction"
+    )
