@@ -280,16 +280,14 @@ async def _reach_models(plan: Plan) -> None:
             await model.close()
 
 
-LABEL_ROLES: list[Role] = ["rewriter"]
+LABEL_ROLES: tuple[Role, ...] = ("rewriter",)
 """Roles of an audit of decisions that a chat model may play; its target is a mimic."""
 
 
 def _model_roles(plan: Plan) -> list[Role]:
     """Return the roles that a model plays in this version (the planner has no LLM yet)."""
-    played = LABEL_ROLES
-    if load_recipe(plan.recipe).ask == "chat":
-        played = [role for role in ROLES if role != "planner"]
-    return [r for r in played if plan.roles[r].model != "rules"]
+    played = ROLES if load_recipe(plan.recipe).ask == "chat" else LABEL_ROLES
+    return [r for r in played if r != "planner" and plan.roles[r].model != "rules"]
 
 
 def _prompt_hashes(plan: Plan) -> dict[str, str]:

@@ -174,7 +174,7 @@ KTAS_HEADER = (
     "Error_group;Length of stay_min;KTAS duration_min;mistriage"
 )
 NHAMCS_HEADER = (
-    "AGE,SEX,RACERETH,ARREMS,SEEN72,EPISODE,INJURY,TEMPF,PULSE,RESPR,BPSYS,BPDIAS,POPCT,PAINSCALE,"
+    "VDAYR,AGE,SEX,RACERETH,ARREMS,SEEN72,EPISODE,INJURY,TEMPF,PULSE,RESPR,BPSYS,BPDIAS,POPCT,PAINSCALE,"
     "IMMEDR,RFV1,RFV2,RFV3,WAITTIME,LOV,ADMITHOS,DIEDED,LEFTBTRI,LEFTATRI,NURSEPR,DIAG1,PRDIAG1,"
     "PAYTYPER,YEAR"
 )
@@ -217,7 +217,7 @@ def _ktas_file(folder: Path, levels: Sequence[str]) -> Path:
 def _nhamcs_file(folder: Path, levels: Sequence[str]) -> Path:
     path = folder / "ed2015.csv"
     rows = [
-        f"4{place},{place % 2 + 1},1,2,2,1,0,981,90,18,120,998,97,-8,{level},10500,-9,-9,"
+        f"3,4{place},{place % 2 + 1},1,2,2,1,0,981,90,18,120,998,97,-8,{level},10500,-9,-9,"
         "10,60,0,0,0,0,1,7860-,0,1,2015"
         for place, level in enumerate(levels)
     ]

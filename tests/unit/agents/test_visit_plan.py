@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from evenhand.agents.estimate import check_plan, estimate
-from evenhand.agents.plan import DEFAULT_ROLES, Plan, RoleModel
+from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
 from evenhand.agents.visit_plan import mimic_kind
 from evenhand.graph_store.errors import UserError
+from evenhand.tools.datasets import load_visits
 
-MIMIC = {**DEFAULT_ROLES, "target": RoleModel(model="mimic")}
+MIMIC: dict[Role, RoleModel] = {**DEFAULT_ROLES, "target": RoleModel(model="mimic")}
 PLAN = Plan(recipe="counterfactual", dataset="demo_visits", roles=MIMIC)
 
 
@@ -66,20 +67,27 @@ def test_a_model_rewrites_gender_only() -> None:
     assert check_plan(changed(roles=roles)).roles["rewriter"].model == "echo/x"
 
 
+def audited(n: int) -> int:
+    visits, _ = load_visits("demo_visits", None, n, PLAN.seed)
+    return sum(visit.split == "audit" for visit in visits.samples)
+
+
 def test_the_estimate_says_who_decided_which_way_and_what_can_be_shown() -> None:
     expected = estimate(changed(n=200))
     assert (expected.samples, expected.total_calls, expected.hosts) == (200, 0, ())
     assert "male shown as female" in expected.least_effect
     assert "points" in expected.least_effect
     said = " ".join(expected.notes)
-    for words in ("Decider: level", "a higher number is less urgent", "100 to audit", "Left out"):
+    to_audit = f"{audited(200)} to audit"
+    for words in ("Decider: level", "a higher number is less urgent", to_audit, "Left out"):
         assert words in said
 
 
 def test_notes_of_a_model_cost_calls_there_and_back() -> None:
     roles = {**MIMIC, "rewriter": RoleModel(model="echo/x")}
-    assert estimate(changed(n=200, roles=roles)).calls == {"rewriter": 200}
-    assert estimate(changed(n=200, roles=roles, controls=())).calls == {"rewriter": 100}
+    assert estimate(changed(n=200, roles=roles)).calls == {"rewriter": 2 * audited(200)}
+    without = estimate(changed(n=200, roles=roles, controls=()))
+    assert without.calls == {"rewriter": audited(200)}
 
 
 def test_a_table_takes_a_mapping_from_anywhere(tmp_path: Path) -> None:
