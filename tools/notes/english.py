@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from evenhand.tools.notes.edits import CannotRewrite, Edit
 from evenhand.tools.notes.english_check import check_complete
 from evenhand.tools.notes.english_letters import sex_letters
-from evenhand.tools.notes.english_nouns import CHILD, Nouns
+from evenhand.tools.notes.english_nouns import CHILD, ONE_PARENT, Nouns
 from evenhand.tools.notes.english_people import (
     STAFF,
     called_as,
@@ -60,6 +60,7 @@ class English(Nouns):
             if word.start not in self.taken and kind_of(word.low) != "pronoun":
                 self.noun(word)
         self.names()
+        self.people += self.one_of_several()
         self.people += [
             Person(word, called_as(self.text, word), "staff" if word.low in STAFF else "unsexed")
             for word in unsexed_people(self.text, self.words)
@@ -73,6 +74,19 @@ class English(Nouns):
         edits = sorted(self.edits, key=lambda edit: edit.start)
         check_complete(self.text, edits, self.before, self.kept | self.taken)
         return edits
+
+    def one_of_several(self) -> list[Person]:
+        """Return the person in "one of the girls"."""
+        return [
+            Person(
+                word, "female" if word.low in ("girls", "women", "ladies") else "male", "stranger"
+            )
+            for word in self.words
+            if word.low in ("girls", "women", "ladies", "boys", "men", "lads")
+            and re.search(
+                r"\bone of (?:the|those|these)\s(?:\w+\s)?$", self.text[: word.start], re.I
+            )
+        ]
 
     def misspelt(self) -> None:
         """Sex words with one slip of the keys ("femlae") are the patient's."""
@@ -161,7 +175,10 @@ class English(Nouns):
             for edit in self.edits
             if edit.rule in ("kin", "noun") and 0 < edit.start - word.end < 30
         ]
-        said = kin and kin[0].before.lower() in CHILD
+        said = kin and (
+            kin[0].before.lower() in CHILD
+            or (kin[0].rule == "kin" and kin[0].before.lower() in ONE_PARENT)
+        )
         between = self.text[word.end : kin[0].start] if kin else ""
         return (
             bool(said)
@@ -193,7 +210,7 @@ class English(Nouns):
             return
         before = [person for person in known if person.word.start < word.start]
         nearest = before[-1] if before else known[0]
-        if nearest.gender is None:
+        if nearest.gender is None and before:
             # "Manager came with her; he needs": from here on the manager is a man.
             self.people = [
                 Person(each.word, gender, each.role) if each.word.low == nearest.word.low else each

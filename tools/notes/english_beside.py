@@ -30,6 +30,11 @@ def beside_person(reading: Reading, gender: str) -> Literal["patient", "other"] 
         group = predicates.TWO_PATIENTS.search(reading.text[: word.start])
         if group and low in ("he", "she"):
             raise unclear(reading, group[0])
+    pair = predicates.PAIR.search(reading.text[: word.start])
+    if pair and low in ("he", "she", "his", "her", "him") and pair.end() < word.start:
+        who = next((each for each in reading.people if each.word.start == pair.start("who")), None)
+        if who is None or who.gender in (gender, None):
+            raise unclear(reading, pair["who"])
     if here and here[-1].role != "spouse":
         bracketed = _in_bracket(reading, here[-1])
         if bracketed:
@@ -79,9 +84,83 @@ def _subject_pronoun(
             for mention in reading.mentions
             if person.word.end <= mention.start < reading.pronoun.start
         ]
-        objects = named and all(each.low in ("him", "her", "pt", "patient") for each in named)
+        if predicates.STAFF_ONLY.match(rest) and person.role == "staff" and not named:
+            return "other"
+        if predicates.IS_NURSE.match(between) and predicates.HELPS.match(rest):
+            return "other"
+        if (
+            person.role in ("relative", "unsexed")
+            and re.search(r",\s*$", between)
+            and not is_oblique(reading, person)
+            and predicates.SAYS_OF_PARENT.match(rest)
+        ):
+            return "other"
+        if predicates.WORRY_AS.match(between) and person.role != "staff":
+            if predicates.NOT_OWN_WORRY.match(rest):
+                raise unclear(reading, person.word.text)
+            return "patient"
+        read = re.search(r"\b(?:that|which)\s$", between) and re.match(
+            r"\s(?:has\s|had\s)?(?:read|reported|interpreted|reviewed)\b", rest
+        )
+        if read and person.role in ("staff", "unsexed") and not named:
+            return "other"
+        if (
+            predicates.WHO.match(re.sub(r"^\s[A-Z][\w'-]+", "", between))
+            and not named
+            and person.role in ("staff", "unsexed", "stranger")
+            and not predicates.RIGHT_AFTER_SAYS.search(between)
+            and not re.search(
+                r"\b(?:because|after|when|as|while|where|until|before|if|since)\s$", between
+            )
+        ):
+            raise unclear(reading, person.word.text)
+        called = re.search(
+            r"\b(?:phoned|called|rung|informed|contacted|told|aware)\b[^,.]*(?:,|\band)\s*$",
+            between,
+        )
+        if (
+            predicates.ON_THE_WAY.match(rest)
+            and person.role in ("relative", "spouse")
+            and (
+                called
+                or re.fullmatch(
+                    r"\s(?:has|is)\s(?:LPA|POA|DPOA|NOK|proxy|aware)\s?(?:,|and)\s", between
+                )
+            )
+            and not is_oblique(reading, person)
+            and not named
+        ):
+            return "other"
+        if person.role == "staff" and not named and predicates.AWAY.match(rest):
+            return "other"
+        objects = named and all(
+            each.low in ("him", "her", "his", "pt", "patient") for each in named
+        )
         acts = [predicates.CALLER, predicates.RESCUES, predicates.WORRIED, predicates.ON_THE_WAY]
         acts += [predicates.STAFF_VERB] if person.role == "staff" else []
+        joined = re.search(r"(?:,|;|:|\band|\bbut)\s*$", between)
+        spliced = re.search(r",\s*$", between) and not re.search(
+            r"\b(?:when|if|as|because)\b", between
+        )
+        doubt = (
+            joined
+            and not predicates.SICK.match(rest)
+            and (
+                (
+                    objects
+                    and spliced
+                    and re.match(r"\s+(?:was|had been)\s(?:told|asked|advised)\b", rest)
+                )
+                or (
+                    objects and re.match(r"\s+(?:hid|threw|took away|removed|flushed|kept)\b", rest)
+                )
+                or predicates.ON_THE_WAY.match(rest)
+                or predicates.HAS_WORK.match(rest)
+                or predicates.CAME_WITH.match(rest)
+            )
+        )
+        if doubt and not is_oblique(reading, person) and (objects or not named):
+            raise unclear(reading, person.word.text)
         if (
             objects
             and re.search(r",\s*$", between)
@@ -161,6 +240,13 @@ def _subject_pronoun(
         spliced = re.search(r";\s*$", clause) and "." not in clause
         if predicates.WITH_PATIENT.match(rest):
             return "other"
+        if re.match(r"\s+(?:is|was)\s(?:from|the)\b", rest) and re.search(r";\s*$", clause):
+            raise unclear(reading, person.word.text)
+        told = any(
+            each.start > person.word.end and each.low in ("him", "her") for each in reading.mentions
+        )
+        if person.role == "staff" and told and predicates.ANSWERS.match(rest):
+            return "patient"
         if predicates.ON_THE_WAY.match(rest) or (spliced and not predicates.SICK.match(rest)):
             raise unclear(reading, person.word.text)
         ill = predicates.HISTORY.match(reading.text, person.word.end)
@@ -179,7 +265,8 @@ def _subject_pronoun(
             person.gender is None
             and len(before) < 4
             and re.match(
-                r"\s+(?:needs|wants|asked|will|would)\b|\s+(?:is|was)\s(?:upset|worried|concerned)\b",
+                r"\s+(?:needs|wants|asked|will|would)\b|\s+(?:is|was)\s(?:upset|worried"
+                r"|concerned)\b",
                 rest,
             )
         ):
@@ -234,8 +321,36 @@ def _owned_or_object(reading: Reading, person: Person) -> Literal["patient", "ot
             r"\b(?:rung|rang|called|phoned|told|informed|notified|texted|contacted|to|asked)\s$",
             reading.text[: word.start],
         )
-        told = re.fullmatch(r"\s+(?:also\s|has\s|had\s)?\w+\s", between)
+        told = re.fullmatch(
+            r"\s+(?:also\s|has\s|had\s|last\s|just\s|then\s)?\w+\s(?:to\s)?", between
+        )
         if called and not told and not named and person.gender and person.role == "relative":
+            raise unclear(reading, person.word.text)
+    moved = r"\s(?:followed|came|arrived|drove|left|attended)(?:\s\w+)?\s(?:in|on)\s"
+    if low in ("his", "her") and re.fullmatch(moved, between) and not is_oblique(reading, person):
+        return "other"
+    with_own = re.search(r"\b(?:with|using|from)\s$", between) and person.gender is None
+    thing = re.match(
+        r"\s(?:\w+\s)?(?:bottle|phone|belt|shirt|scarf|towel|knife|tools?|kit)\b",
+        reading.rest(),
+    )
+    own_sort = low in ("his", "her") and with_own and not named and thing
+    if own_sort and not is_oblique(reading, person):
+        raise unclear(reading, person.word.text)
+    who = predicates.WHO.match(between)
+    if (
+        low in ("his", "her")
+        and who
+        and not is_object(reading.text, word)
+        and person.role in ("unsexed", "stranger")
+    ):
+        if re.search(
+            r"\b(?:waited|stayed|parked|drove off|stopped)\s(?:\w+\s)?(?:with|in|by)\s$", between
+        ):
+            return "other"
+        if not predicates.OBSERVES.search(between) and not predicates.KIN_NEXT.match(
+            reading.rest()
+        ):
             raise unclear(reading, person.word.text)
     alone = low == "hers" or (low == "his" and not re.match(r"\s+\w", reading.rest()))
     has = r"\s+(?:keeps?|kept|has|had|uses?|used|left|took|takes|lost)\s+"

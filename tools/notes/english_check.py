@@ -12,7 +12,7 @@ from evenhand.tools.notes.edits import CannotRewrite, Edit
 
 _MARKS = {
     "male": re.compile(
-        r"\b(?:males?|m[ae]n|boys?|lads?|gents?|gentlem[ae]n|guys?|bloke|chap|fella"
+        r"\b(?:male|man|boy|lad|gent|gentleman|guy|bloke|chap|fella"
         r"|fellow(?!\s?-?up)"
         r"|mr|mister|sir|master(?=\s[A-Z])|he|hes|him|his|himself|son|father|dad|daddy|grandad"
         r"|grand(?:father|pa|son)|brother|husband|hubby|uncle|nephew|widower|bachelor|waiter"
@@ -20,7 +20,7 @@ _MARKS = {
         re.IGNORECASE,
     ),
     "female": re.compile(
-        r"\b(?:females?|wom[ae]n|girls?|lass|lady|ladies|gal|mrs|ms|miss(?=\\.?\\s[A-Z])|madam"
+        r"\b(?:female|woman|girl|lass|lady|gal|mrs|ms|miss(?=\\.?\\s[A-Z])|madam"
         r"|ma'am"
         r"|she|shes|her|hers|herself|daughter|mother|mom|mum|mummy|mommy|gran|granny|nan|nana"
         r"|grand(?:mother|ma|daughter)|sister|wife|aunt(?:ie)?|niece|widow|spinster|housewife|nun"
@@ -28,6 +28,11 @@ _MARKS = {
         re.IGNORECASE,
     ),
 }
+_SEVERAL = {
+    "male": re.compile(r"\W*(?:\w+\s){0,2}(?:men|boys|males|lads|gentlemen)\b", re.IGNORECASE),
+    "female": re.compile(r"\W*(?:\w+\s){0,2}(?:women|girls|females|ladies)\b", re.IGNORECASE),
+}
+"""A note that opens with several people of that sex: who is the patient?"""
 _LETTER = {
     "male": re.compile(
         r"(?<![A-Za-z'\u2019.\u00b0/&+])(?:\d+\s?(?:y/?o?|yr|mo?)?)?(?P<l>M)(?![\w'\u2019/&+]|\.\w)"
@@ -75,6 +80,9 @@ def check_complete(text: str, edits: Sequence[Edit], before: str, read: Collecti
         if word == "His" and _NOT_PEOPLE.match(text, match.end()):
             continue
         raise CannotRewrite("unread_word", word)
+    several = _SEVERAL[before].match(text)
+    if several:
+        raise CannotRewrite("unread_word", several[0])
     for match in _LETTER[before].finditer(text):
         place = match.start("l")
         if place in read:

@@ -58,6 +58,26 @@ _PARENT = frozenset(
         "teacher",
     ]
 )
+ONE_PARENT = frozenset(
+    (
+        "mother",
+        "father",
+        "mom",
+        "mum",
+        "dad",
+        "mommy",
+        "mummy",
+        "daddy",
+        "grandmother",
+        "grandfather",
+    )
+)
+_CHILD_SAYS = re.compile(
+    r"\b(?:says|said|states|stated|reports|reported|thinks|found|noticed|tells|told us"
+    r"|going back to"
+    r"|went (?:back )?to|called on|checked on|visited|lives with|brought)\s(?:that\s)?(?:his"
+    r"|her)\s$"
+)
 CHILD = frozenset(
     [
         "son",
@@ -157,6 +177,21 @@ class Nouns(EnglishNote):
             return False
         if gender_of(word.low) != self.before and re.search(r",\s+an?\s+(?:\w+\s+)?$", before):
             return False
+        if word.sentence and word.low in ("man", "woman", "boy", "girl", "lady", "gentleman"):
+            # "A man shot him": not the patient, of whom the note has spoken before.
+            spoken = (
+                re.search(
+                    r"(?:^|[.;:,]\s*|\b(?:when|that|and)\s)an?\s(?:\w+\s)?$", before, re.IGNORECASE
+                )
+                and any(each.sentence < word.sentence for each in self.words)
+                and re.match(
+                    r"\s(?:he|she|who|whom|in|with|he['\u2019]d|came|shot|hit|grabbed|pushed"
+                    r"|attacked|punched|saw|found|called)\b",
+                    rest,
+                )
+            )
+            if spoken:
+                raise CannotRewrite("ambiguous_noun", word.text)
         if re.search(r"\b(?:his|her|their)\s+(?:baby|little|young|older?)?\s*$", before, re.I):
             return self.is_patient_kin(word)
         return True
@@ -164,11 +199,17 @@ class Nouns(EnglishNote):
     def is_patient_kin(self, word: Word) -> bool:
         """Tell the patient ("mother of two", "the mother says her son") from a relative."""
         before = self.text[: word.start]
-        if _OF_OWN.match(self.text, word.end) and _PREDICATE.search(before[-40:]):
+        if _OF_OWN.match(self.text, word.end) and (
+            _PREDICATE.search(before[-40:]) or not before.strip()
+        ):
             return True
         if re.search(r"\b(?:single|new|stay-at-home)\s$", before, re.IGNORECASE):
             return bool(_PREDICATE.search(before[-40:]))
-        if word.low not in CHILD or gender_of(word.low) != self.before:
+        if gender_of(word.low) != self.before:
+            return False
+        if word.low in ONE_PARENT:
+            return self.is_childs_parent(word)
+        if word.low not in CHILD:
             return False
         said_by = [
             each
@@ -179,7 +220,41 @@ class Nouns(EnglishNote):
         if not said_by or not owned:
             return False
         between = self.text[said_by[0].end : owned.start()]
+        if said_by[0].sentence == 0 and re.fullmatch(
+            r"\s(?:attends|attended|presents|presented|arrives|arrived|came|comes|here)\s"
+            r"(?:in\s|today\s)?with\s*",
+            between,
+            re.IGNORECASE,
+        ):
+            return bool(
+                re.search(r"\d", owned[0]) or re.match(r",?\s(?:who|aged)\b", self.text[word.end :])
+            )
         return not re.search(r"\b(?:and|with|his|her)\s*$", between, re.IGNORECASE)
+
+    def is_childs_parent(self, word: Word) -> bool:
+        """Tell the patient in "daughter says her mother sounded normal"."""
+        child = next(
+            (
+                person
+                for person in reversed(self.people)
+                if person.word.low in CHILD and person.role == "relative"
+            ),
+            None,
+        )
+        first = min(each.start for each in self.words if each.sentence == word.sentence)
+        if child is None or child.word.start < first:
+            return False
+        possessive = "his" if child.gender == "male" else "her"
+        between = self.text[child.word.end : word.start]
+        if not re.search(rf"\b{possessive}\s$", between):
+            return False
+        if re.match(
+            r"\s+(?:died|has|had|was diagnosed|with|suffered|is dead)\b", self.text[word.end :]
+        ):
+            return False
+        return bool(_CHILD_SAYS.search(between)) and not re.search(
+            r"\b(?:with|from|like)\b", between
+        )
 
     def names(self) -> None:
         """Refuse a given name of the patient: it states the sex, and no other name is its twin."""

@@ -55,10 +55,14 @@ def unsexed_people(text: str, words: Sequence[Word]) -> Iterator[Word]:
             if re.search(dependent, text[: word.end], re.IGNORECASE):
                 yield word
             continue
+        if low == "ex" and re.match(r"(?!-|\s?smoker)", text[word.end :]):
+            if re.search(r"\b(?:his|her)\s$", text[: word.start], re.IGNORECASE):
+                yield word
+            continue
         if low not in STAFF and low not in OTHERS and low not in ANIMALS:
             continue
         before = text[max(0, word.start - 45) : word.start]
-        if _SPEAKS.match(text, word.end):
+        if low == "dr" or _SPEAKS.match(text, word.end):
             yield word
             continue
         own = _OWN_WORK.search(re.split(r"[.;\n]\s", before)[-1])
@@ -84,9 +88,23 @@ _ROLE_IS_OWN = re.compile(
 )
 
 
+_STAFF_NEXT = re.compile(
+    rf"\s(?:[\w-]+\s)?(?:{'|'.join(sorted(STAFF))})\b(?!,?\s(?:aged\s)?\d)", re.IGNORECASE
+)
+_OF_PERSON = re.compile(
+    rf"\b(?:{'|'.join(sorted(STAFF | OTHERS | ANIMALS))}|passer-by|passers-by)"
+    r"(?:\s?\(\s?(?:an?\s)?|,\san?\s)$|\bsource(?:\s\w+)?\s(?:is|was)\s(?:an?\s)?$",
+    re.IGNORECASE,
+)
+
+
 def of_another(before: str, rest: str) -> bool:
-    """Tell "her female Labrador" and "one male" from the patient's "male", "female"."""
+    """Tell "her female Labrador", "a male medic" and "interpreter (male)" from the patient's."""
     if _ANIMAL.match(rest):
+        return True
+    if not re.search(r"\d\W{0,3}\w*\W{0,2}$", before[-12:]) and (
+        _STAFF_NEXT.match(rest) or _OF_PERSON.search(before[-40:])
+    ):
         return True
     if re.match(r"\s(?:pt|patient|infant|child|baby|newborn|neonate)\b", rest, re.IGNORECASE):
         return False
@@ -105,6 +123,8 @@ def is_own_role(text: str, word: Word) -> bool:
     if re.search(
         r"\b(?:by|with|from|against|to|saw|told|and)\s(?:an?\s|the\s|two\s)?(?:\w+\s)?$", before
     ):
+        return False
+    if re.search(r"\b(?:his|her|their)\s(?:\w+\s)?$", before, re.IGNORECASE):
         return False
     if _ROLE_IS_OWN.search(before):
         return True

@@ -84,7 +84,8 @@ JOINS = re.compile(
 WHO = re.compile(r"^\s*(?:\([^)]*\))?,?\s*(?:who|that)\b", re.IGNORECASE)
 SAYS_WORD = re.compile(rf"\b{SAYS}\b(?:\s+that)?\s*(?:[\w\s,]*)$", re.IGNORECASE)
 RIGHT_AFTER_SAYS = re.compile(
-    rf"\b{SAYS}\b(?:\s+(?:that|how|when|EMS|staff|us|the\s\w+)){{0,2}}\s*$", re.IGNORECASE
+    rf"\b{SAYS}\b(?:\s+(?:that|how|when|EMS|staff|us|the\s\w+|\w+(?=\sthat))){{0,2}}\s*$",
+    re.IGNORECASE,
 )
 MALE = ("he", "him", "his", "himself")
 CARES = (
@@ -124,6 +125,84 @@ SICK = re.compile(
     r"|sleeping)\b",
     re.IGNORECASE,
 )
+STAFF_ONLY = re.compile(
+    r"\s+(?:also\s+|then\s+|has\s+|had\s+|will\s+|would\s+like\s+to\s+|wanted\s+to\s+"
+    r"|wants\s+to\s+)?"
+    r"(?:(?:suspect|quer|recommend|advis|prescrib|request|order|refer|examin|suggest|diagnos"
+    r"|review)\w+"
+    r"|accepts?|accepted|review|asked\s(?:for\s(?:a\s)?(?:review|bloods|repeat)|us)"
+    r"|wants\s(?:him|her|pt|them)\s\w+(?:ed|en|in)\b|is\shappy\s(?:for|to)\b|re-?check(?:ed)?"
+    r"|see\s(?:him|her|them|pt)\b)",
+    re.IGNORECASE,
+)
+"""What a doctor does, and a patient does not."""
+ANSWERS = re.compile(
+    r"\s+(?:has|had|did|does|is|was|could|can)?\s*(?:already|declined?s?|refus\w+|agreed"
+    r"|not\s(?:come|take|go|want|know))\b",
+    re.IGNORECASE,
+)
+SAYS_OF_PARENT = re.compile(
+    r"\s+(?:says|said|states|reports|thinks)\s(?:that\s)?(?:his|her)\s(?:dad|father|mum|mom"
+    r"|mother)\b",
+    re.I,
+)
+WORRY_AS = re.compile(
+    r"^\s(?:is\s|was\s|very\s|also\s)*(?:worried|concerned|anxious)\s(?:as|that|because|since)\s$",
+    re.I,
+)
+NOT_OWN_WORRY = re.compile(
+    r"\s+(?:cannot|can['\u2019]t|can no|lives|works|has to|will|would|is (?:going|leaving|away"
+    r"|at|not able|unable)"
+    r"|does not know|doesn['\u2019]t know|has never|found|saw|noticed|heard|gave|called)\b",
+    re.I,
+)
+IS_NURSE = re.compile(
+    r"^\s(?:is|was)\s(?:an?\s)?(?:\w+\s)?(?:nurse|doctor|GP|vet|paramedic|carer|pharmacist"
+    r"|midwife|physio)"
+    r"\s?(?:,|and|;)\s(?:and\s)?$",
+    re.I,
+)
+HELPS = re.compile(
+    r"\s+(?:dressed|cleaned|washed|bandaged|checked|looked|gave|applied|put|took|removed"
+    r"|steri-?stripped"
+    r"|advised|strapped|treated|stitched|wrapped|examined|thinks|says|said|was worried)\b",
+    re.I,
+)
+PAIR = re.compile(
+    r"\b(?:pt|patient|he|she)\s(?:and|&)\s(?:his|her)\s(?:\w+\s)?(?P<who>brother|sister|son"
+    r"|daughter|mother"
+    r"|father|mum|mom|dad|husband|wife|partner|friend|cousin|colleague|roommate|flatmate|twin)\s"
+    r"(?:both|were|are|have|had|attend|present|ate|in|fell|all)\b",
+    re.I,
+)
+OBSERVES = re.compile(
+    r"\b(?:noticed|notices|found|finds|says|said|states|reports|reported|saw|sees|heard|worried"
+    r"|concerned"
+    r"|checked|took|taken|takes|held|holding|looked|manages|helps|helped|witnessed|cleaned"
+    r"|dressed|removed"
+    r"|applied|put|wrapped|reduced|strapped|reset|examined|changed|changes|gives|gave|stopped"
+    r"|started"
+    r"|increased|prescribed|reviewed|thinks|called about)\b",
+    re.I,
+)
+AWAY = re.compile(
+    r"\s+(?:is|was)\s(?:back|away|on leave|off (?:until|today|sick|work)|on holiday|not in)\b"
+    r"|\s+returns?\b",
+    re.I,
+)
+HAS_WORK = re.compile(
+    r"\s+(?:is|was)\s(?:also\s)?(?:an?\s)?(?:\w+\s)?(?:GP|doctor|nurse|vet|paramedic|carer"
+    r"|pharmacist|midwife"
+    r"|physio|teacher|first[ -]aider|RN|EMT|dentist|surgeon)\b",
+    re.I,
+)
+CAME_WITH = re.compile(
+    r"\s+(?:has\s|had\s)?(?:came|come|brought|stayed|followed|drove|carried|kept|parked"
+    r"|waited|left|went home"
+    r"|will (?:ring|call|come|collect|pick|be back)"
+    r"|is (?:waiting|parking|collecting|here|outside|with))\b",
+    re.I,
+)
 SAYS_NEXT = re.compile(
     rf"\s+(?:also\s+|then\s+|has\s+|had\s+)?(?:{SAYS}|{STAFF_ACTS})\b", re.IGNORECASE
 )
@@ -142,7 +221,7 @@ RESCUES = re.compile(
 )
 FLED = re.compile(
     r"\s+(?:has\s+|had\s+|then\s+)?(?:brought (?:its|the)|fled|ran off|ran away|drove off"
-    r"|left the scene|(?:was|been"
+    r"|not been caught|got away|left the scene|(?:was|been"
     r"|is being) arrested"
     r"|is in custody|is known to police|is unknown to|stopped at (?:the )?scene|did not stop"
     r"|failed to stop)\b",

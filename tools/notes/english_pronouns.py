@@ -53,7 +53,20 @@ def _after_person(reading: Reading, person: Person) -> Literal["patient", "other
     if low in ("his", "her") and predicates.FOR_PATIENT.match(rest) and relative:
         return "patient"
     object_here = low == "him" or (low == "her" and is_object(reading.text, word))
+    if low in ("his", "her") and (
+        re.search(r"\b(?:holding|holds|held|squeezing|stroking)\s$", between)
+        and re.match(r"\s(?:hand|head|arm|face)\b", rest)
+    ):
+        return "patient"
     oblique = is_oblique(reading, person)
+    who = predicates.WHO.match(between)
+    if low in ("his", "her") and who and not object_here and person.role in ("stranger", "staff"):
+        said = any(person.word.end < each.start < word.start for each in reading.mentions)
+        if not said and re.match(
+            r"\s(?:got|has|had|left|lost|parked|hurt|broke|brought)\b", between[who.end() :]
+        ):
+            return "other"
+        raise unclear(reading, person.word.text)
     if oblique and not predicates.WHO.match(between):
         return _after_oblique(reading, person)
     if object_here:
@@ -64,6 +77,12 @@ def _after_person(reading: Reading, person: Person) -> Literal["patient", "other
     )
     if said and low not in ("himself", "herself"):
         return "patient"
+    if said:
+        last = [each for each in reading.mentions if each.start < word.start][-1]
+        if last.low in ("he", "she") and re.fullmatch(
+            r"\s(?:[\w'\u2019]+\s){1,4}", reading.text[last.end : word.start]
+        ):
+            return "patient"
     raise unclear(reading, person.word.text)
 
 
@@ -103,6 +122,15 @@ def _after_sentence(reading: Reading, person: Person) -> Literal["patient", "oth
         return "patient"
     if low in ("he", "she") and predicates.CALLER.match(rest):
         raise unclear(reading, person.word.text)
+    if (
+        low in ("his", "her")
+        and predicates.KIN_NEXT.match(rest)
+        and any(
+            each.sentence == reading.pronoun.sentence - 1 and each.start > person.word.end
+            for each in reading.mentions
+        )
+    ):
+        return "patient"
     if low in ("his", "her") and person.role == "stranger":
         raise unclear(reading, person.word.text)
     return "patient"

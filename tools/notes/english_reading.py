@@ -56,7 +56,11 @@ class Reading:
 
     def between(self, person: Person) -> str:
         """Return the text from a person to the pronoun."""
-        return self.text[person.word.end : self.pronoun.start]
+        start = person.word.end
+        if person.word.low in ("male", "female"):  # "the male medic": the noun comes next
+            noun = re.match(r"\s[\w-]+", self.text[start : self.pronoun.start])
+            start += noun.end() if noun else 0
+        return self.text[start : self.pronoun.start]
 
     def people_known_apart(self, word: Word) -> bool:
         """Whether the patient is named, by more than a pronoun, before the word."""

@@ -13,7 +13,9 @@ _STRICT = (
     r"|today|yesterday|now|then|there|here|through|under|without|not|this|these|those|some|any"
     r"|who|which|how|why|what|where|whether|once|twice|nor|per|via|onto|upon|towards?|every|each"
     r"|too|also|around|across|away|against|would|could|should|will|can|may|might|must|did|does|do"
-    r"|be|been|have|it|he|she|they|we|you|tonight|lately|x\d|last (?:week|night|month|year|time"
+    r"|be|been|have|it|he|she|they|we|you|tonight|lately|x\d|tomorrow|down(?!\s?syndrome|'s)"
+    r"|weekly|monthly|regularly|often|sometimes|more|less|alone|together|overnight|asap"
+    r"|last (?:week|night|month|year|time"
     r"|mon|tues|wednes"
     r"|thurs|fri|satur|sun)|next (?:week|month|day)|earlier|later|outside|inside|upstairs"
     r"|downstairs"
@@ -50,6 +52,11 @@ _FINDS = re.compile(
     r"|takes|drove|drives?|carried|helped|helps?|put|laid|lay|sat|pull(?:ed|s)|turned|let"
     r"|lets|want(?:ed|s)"
     r"|discharged|escorted|transferred|deemed|considered|has|had|having|showed)\s$",
+    re.IGNORECASE,
+)
+_HALF = re.compile(
+    r"\s+(?:half|partly|partially|halfway)[\s-]+(?:out|off|in|on|under|down|way|undressed"
+    r"|dressed|asleep)\b",
     re.IGNORECASE,
 )
 _ADVERB = re.compile(rf"\s+{_NOUN_IN_LY}\w+ly(?={_BOUNDARY})", re.IGNORECASE)
@@ -145,7 +152,8 @@ def counterpart(low: str, after: str, text: str = "", word: Word | None = None) 
 
 
 _SEES = re.compile(
-    r"\b(?:found|finds?|saw|sees|heard|hears?|noticed|caught|witnessed|seen|watched)\s$",
+    r"\b(?:found|finds?|saw|sees?|heard|hears?|noticed|caught|witnessed|seen|watched|calls?|called"
+    r"|rings?|rang|phones?|phoned|visits?|visited|meets?|met|texts?|texted|contacts?|contacted)\s$",
     re.IGNORECASE,
 )
 _HER_THING = re.compile(
@@ -181,6 +189,8 @@ def is_object(text: str, word: Word) -> bool:
     if _AFTER_OBJECT.match(rest) or _ADVERB.match(rest):
         return True
     if _STATE.match(rest) and _FINDS.search(before):
+        return True
+    if _HALF.match(rest) and _FINDS.search(before):
         return True
     if re.search(r"\bt[ao]kes?\s$|\btook\s$", before) and re.match(r"\s+\d", rest):
         return True

@@ -5,17 +5,18 @@ them; relatives, staff and things keep theirs. A word that could agree with the 
 something else is unclear, and the note is then refused, not guessed.
 """
 
+import re
 from dataclasses import dataclass
 
 from evenhand.tools.notes import french_patterns as patterns
-from evenhand.tools.notes.edits import Edit
+from evenhand.tools.notes.edits import CannotRewrite, Edit
 from evenhand.tools.notes.french_agreement import Agreement
 from evenhand.tools.notes.french_check import Check
 from evenhand.tools.notes.french_nouns import Nouns
 from evenhand.tools.notes.french_pronouns import Pronouns
 from evenhand.tools.notes.french_reading import Sentence, Token, read_sentences
 from evenhand.tools.notes.french_titles import Titles
-from evenhand.tools.notes.words import first_person_quotes, words_of
+from evenhand.tools.notes.words import cased_as, first_person_quotes, words_of
 
 
 @dataclass
@@ -44,13 +45,49 @@ class French(Titles, Nouns, Pronouns, Agreement, Check):
         self.check(quotes)
         return sorted(self.edits, key=lambda edit: edit.start)
 
+    def reached(self, token: Token) -> None:
+        """Change "l'a eue au téléphone"; what else was had is not known.
+
+        Raises:
+            CannotRewrite: It may agree with the patient.
+        """
+        if (token.low == "eu") != (self.before == "male"):
+            return
+        if not re.match(r"\s+(?:au\stéléphone|en\sligne|au\sbout)", self.text[token.word.end :]):
+            raise CannotRewrite("ambiguous_agreement", token.word.text)
+        new = "eue" if token.low == "eu" else "eu"
+        self.change(token.word.start, token.word.end, cased_as(token.word.text, new), "agreement")
+
     def token(self, sentence: Sentence, index: int, token: Token) -> None:
         """Sort one word; change it where it is the patient's."""
         low = token.low
+        before = sentence.tokens[index - 1].low if index else ""
+        if (
+            low == "ex"
+            and before in ("son", "sa")
+            and self.text[token.word.end : token.word.end + 1] != "-"
+        ):
+            token.work, token.owner = "person", "other"
+            return
+        if low == "aide" and re.match(
+            r"\s+(?:à\sdomicile|ménagère|soignante?)\b", self.text[token.word.end :]
+        ):
+            token.work, token.owner = "person", "other"
+            return
+        if low in ("assistant", "assistante") and sentence.next_low(index).startswith("social"):
+            rest = self.text[token.word.end : token.word.end + 30]
+            if not re.search(r"\d\s?ans", rest):
+                token.work, token.owner = "person", "other"
+                token.gender = "male" if low == "assistant" else "female"
+                return
         if token.work == "person":
             self.noun(sentence, index, token)
         elif low in ("il", "elle"):
             self.pronoun(sentence, index, token)
+        elif low in ("eu", "eue") and re.search(
+            r"\bl['\u2019](?:a|avait|ont)\s$", self.text[: token.word.start], re.IGNORECASE
+        ):
+            self.reached(token)
         elif low in ("petit", "petite") and self.is_child(sentence, index):
             self.own_noun_of_child(sentence, index, token)
         elif low == "lui" and self.before == "male":

@@ -64,8 +64,9 @@ class Agreement(FrenchNote):
                     token.word.start,
                     token.word.end,
                     cased_as(token.word.text, masculine),
-                    "agreement",
+                    "agreement_object",
                 )
+            self.taken.add(token.word.start)
             return
         if masculine == feminine:
             token.owner = self.owner_or_other(sentence, index, form)

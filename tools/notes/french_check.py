@@ -8,12 +8,15 @@ from evenhand.tools.notes.french_note import FrenchNote
 from evenhand.tools.notes.french_owners import SPEAKS, none_fits
 from evenhand.tools.notes.french_reading import Sentence, Token
 from evenhand.tools.notes.french_words import (
+    NAMED_THINGS,
     THING_NOUNS,
     UNITS,
     agreement,
+    is_unaccented_masculine,
     may_agree_unaccented,
     person_nouns,
     thing_gender,
+    with_accents,
 )
 
 _ARTICLES = frozenset(
@@ -44,7 +47,8 @@ _LETTER = {
         r"(?:^|[\n(:]\s?|\d\s?(?:ans|a|mois)?[\s,]{1,2})(?P<l>[HM])(?![\w.'\u2019/+-])"
     ),
 }
-_NOTIFIED = frozenset(("prevenu", "avise", "present", "appele", "alerte"))
+_NOTIFIED = frozenset(("presente", "prevenu", "avise", "present", "appele", "alerte"))
+_BY_ENDING = re.compile(r"(?:ante?|ie?)$")
 _HOURS = re.compile(r"\d\s?$")
 
 
@@ -64,6 +68,7 @@ class Check(FrenchNote):
                     continue
                 self.check_agreement(sentence, index, token)
                 self.check_unknown(sentence, index, token)
+                self.check_trade(sentence, index, token)
         tokens = {each.word.start: each for part in self.sentences for each in part.tokens}
         for match in _MARKS[self.before].finditer(self.text):
             read = tokens.get(match.start())
@@ -82,7 +87,11 @@ class Check(FrenchNote):
 
     def check_agreement(self, sentence: Sentence, index: int, token: Token) -> None:
         """A word that agrees with persons alone, in the old gender, that stays."""
-        plain = self.text.isascii() and may_agree_unaccented(token.low)
+        plain = (
+            self.text.isascii()
+            and may_agree_unaccented(token.low)
+            and is_unaccented_masculine(token.low)
+        )
         if (
             (
                 plain
@@ -94,9 +103,23 @@ class Check(FrenchNote):
             and token.work not in ("verb", "be", "have")
         ):
             raise CannotRewrite("unread_agreement", token.word.text)
+        if (
+            self.text.isascii()
+            and self.before == "male"
+            and token.work == "verb"
+            and (index == 0 or sentence.tokens[index - 1].work == "be")
+            and with_accents(token.low) != token.low
+        ):
+            raise CannotRewrite("unread_agreement", token.word.text)
         if may_agree_unaccented(token.low) and not self.text.isascii():
             return
+        if self.text.isascii() and token.low in _NOTIFIED:
+            return
         entry = agreement(token.low, predicative=True)
+        if entry and entry[2] == "open" and token.work == "noun" and token.low in NAMED_THINGS:
+            return  # "peau"
+        if entry and entry[2] == "open" and token.work != "agrees" and _BY_ENDING.search(token.low):
+            return
         if not entry or entry[0] == entry[1] or token.low in person_nouns() or token.work == "verb":
             return
         form = "male" if token.low == entry[0] else "female"
@@ -128,6 +151,20 @@ class Check(FrenchNote):
         if token.work == "noun" and token.owner == "thing" and previous.work == "function":
             return
         raise CannotRewrite("unread_agreement", token.word.text)
+
+    def check_trade(self, sentence: Sentence, index: int, token: Token) -> None:
+        """Refuse "boucher de métier" where the word is in no table and has another form."""
+        rest = self.text[token.word.end : token.word.end + 20]
+        if re.match(
+            r"\s+(?:de\s(?:métier|profession|formation)|à\sla\sretraite|retraitée?)\b", rest
+        ):
+            ending = (
+                r"(?:er|eur|ien|on|an|ois|ais|ant|eux)$"
+                if self.before == "male"
+                else r"(?:ère|euse|rice|ienne|onne|ane|oise|aise|ante)$"
+            )
+            if re.search(ending, token.low) and token.owner != "other":
+                raise CannotRewrite("unknown_agreement", token.word.text)
 
     def check_unknown(self, sentence: Sentence, index: int, token: Token) -> None:
         """A word in no table that stands where the patient's work or state stands."""

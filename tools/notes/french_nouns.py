@@ -6,6 +6,7 @@ from evenhand.tools.notes import french_patterns as patterns
 from evenhand.tools.notes.edits import CannotRewrite
 from evenhand.tools.notes.french_note import FrenchNote
 from evenhand.tools.notes.french_reading import Sentence, Token
+from evenhand.tools.notes.french_subjects import subject
 from evenhand.tools.notes.french_words import BE, CREWS, agreement, person_nouns
 from evenhand.tools.notes.words import cased_as
 
@@ -17,7 +18,10 @@ class Nouns(FrenchNote):
         """A noun of a person: the patient's, a relative's, a spouse's, another's."""
         low = token.low
         if low in CREWS:
-            token.owner, token.gender = "other", CREWS[low]
+            own = CREWS[low] is None and self.opens_with_age(
+                sentence, index, sentence.tokens[index - 1].low if index else ""
+            )
+            token.owner, token.gender = "patient" if own else "other", CREWS[low]
             return
         rows = person_nouns()[low]
         kinds = {row[2] for row in rows}
@@ -50,12 +54,17 @@ class Nouns(FrenchNote):
             "person" in kinds
             and low.startswith("infirmi")
             and (earlier == "comme" or earlier in BE)
+            and self.is_own_work(sentence, place)
         ):
             self.own_noun(sentence, index, token, rows[0])
             return
         if "spouse" in kinds and self.spouse == "swap" and (possessed or low != "femme"):
             self.swap_spouse(sentence, index, token, next(r for r in rows if r[2] == "spouse"))
         token.owner = "other"
+
+    def is_own_work(self, sentence: Sentence, place: int) -> bool:
+        """Tell "elle est infirmière" from "sa fille est infirmière"."""
+        return sentence.tokens[place].low not in BE or subject(sentence, place) == "patient"
 
     def opens_with_age(self, sentence: Sentence, index: int, determiner: str) -> bool:
         """Tell "Infirmière de 34 ans" at the head of a note from "l'infirmière de garde"."""
@@ -98,6 +107,9 @@ class Nouns(FrenchNote):
                 "jeune",
                 "vieille",
             )
+            another = re.search(r"\b(?:par|avec|à|sur|contre)\sune?\s$", before, re.IGNORECASE)
+            if another and sentence.tokens[index].gender not in (None, self.before):
+                return False
             if low == "malade":
                 return bool(determined) and sentence.tokens[index - 1].low not in ("de", "d")
             if re.search(r"\b[^\W\d_]+\sd['\u2019]une?\s$", before) and re.search(
@@ -108,6 +120,15 @@ class Nouns(FrenchNote):
             ):
                 raise CannotRewrite("two_patients", sentence.tokens[index].word.text)
             return not re.search(r"\b(?:autre|deux)\s$", before)
+        if low == "enfant" and index == 0 and sentence is self.sentences[0]:
+            return True
+        if low in ("fille", "garçon") and any(
+            each.low == low and each.owner == "other"
+            for part in self.sentences
+            for each in part.tokens
+            if each.word.start < start
+        ):
+            return False
         if low in ("fille", "garçon", "enfant", "fillette", "garçonnet"):
             alone = re.search(r",\s(?:petite?\s)?$", before) and re.match(r"\s*(?:,|\.|$)", rest)
             return bool(alone or re.match(r"\s*,?\s*(?:de|d['\u2019]|âgée?\s)\s*\d", rest)) or (
@@ -139,6 +160,8 @@ class Nouns(FrenchNote):
         rest = self.text[token.word.end :]
         if patterns.CHILDREN.match(rest) and not possessed:
             return True
+        if token.low in ("mère", "père", "maman", "papa") and possessed:
+            return token.gender == self.before and self.is_childs_parent(sentence, index, rest)
         if token.low not in ("fils", "fille") or not possessed or token.gender != self.before:
             return False
         earlier = [each.low for each in sentence.tokens[: max(0, index - 1)]]
@@ -151,6 +174,18 @@ class Nouns(FrenchNote):
                 for each in sentence.tokens[parents[0] : index - 1]
             )
         )
+
+    def is_childs_parent(self, sentence: Sentence, index: int, rest: str) -> bool:
+        """Tell the patient in "sa fille dit que sa mère parlait normalement"."""
+        before = [each for each in sentence.tokens[: index - 1] if each.work == "person"]
+        said = re.search(
+            r"\b(?:dit|disait|pense|raconte|rapporte|signale|précise|explique)\sque\s(?:son|sa)\s$",
+            self.text[: sentence.tokens[index].word.start],
+            re.IGNORECASE,
+        )
+        dead = re.match(r"\s+(?:a\seu|est\s(?:morte?|décédée?)|était\sdiab)", rest)
+        child = bool(before) and before[0].low in ("fils", "fille") and before[0].owner == "other"
+        return bool(said and child and not dead)
 
     def own_noun(
         self, sentence: Sentence, index: int, token: Token, row: tuple[str, str, str]

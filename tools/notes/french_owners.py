@@ -25,6 +25,41 @@ from evenhand.tools.notes.french_words import (
 
 SPEAKS = frozenset(("parle", "parlait", "comprend", "comprenait", "lit", "parlent"))
 _STATES_OF_THINGS = frozenset(("position", "tabagisme", "alcoolisme", "éthylisme", "station"))
+_WHEN = frozenset(
+    (
+        "lundi",
+        "mardi",
+        "mercredi",
+        "jeudi",
+        "vendredi",
+        "samedi",
+        "dimanche",
+        "hier",
+        "récemment",
+        "matin",
+        "jour",
+        "soir",
+    )
+)
+_FOLLOW_UPS = frozenset(
+    (
+        "cardio",
+        "médical",
+        "neuro",
+        "pneumo",
+        "psy",
+        "diabéto",
+        "gynéco",
+        "ophtalmo",
+        "régulier",
+        "irrégulier",
+        "interrompu",
+    )
+)
+_TIMES = frozenset(("soir", "matin", "nuit", "jour", "jours", "heures", "semaine", "ans", "midi"))
+_OF_SMALL_THINGS = frozenset(
+    ("enfoncé", "avalé", "retiré", "enlevé", "ingéré", "inhalé", "jeté", "cassé")
+)
 _SAID_OF_PATIENT_BEFORE = {
     "connu": ("pour", "de", "du", "des"),
     "suivi": ("pour", "par", "en", "au", "à", "depuis", "dans", "chez"),
@@ -51,6 +86,12 @@ _SAID_OF_PATIENT_BEFORE = {
     "touché": ("par",),
     "déposé": ("par", "aux", "aux"),
     "appareillé": ("pour",),
+    "occupé": ("à",),
+    "refroidi": ("sous", "à", "par", "pendant"),
+    "brûlé": ("à", "au", "aux", "par", "sur"),
+    "ponté": ("en", "il"),
+    "stenté": ("en", "il"),
+    "fiévreux": ("depuis", "hier", "ce", "cette", "à", "au"),
     "surveillé": ("en", "par"),
 }
 
@@ -70,6 +111,8 @@ def owner_of(sentence: Sentence, index: int, sex: str) -> Owner | None:
     entry = agreement(token.low, predicative=True)
     kind = entry[2] if entry else "open"
     masculine = with_accents(entry[0]) if entry else token.low
+    if index and masculine == "seul" and sentence.tokens[index - 1].low in ("tout", "toute"):
+        return subject(sentence, index - 1, sex)
     place = _before(sentence, index)
     if kind == "person":
         while place is not None and place >= 0 and sentence.tokens[place].low in BEFORE_NOUNS:
@@ -87,6 +130,8 @@ def owner_of(sentence: Sentence, index: int, sex: str) -> Owner | None:
         return _after_conjunction(sentence, index, place, kind, masculine, sex)
     if previous.work == "agrees" and kind == "person" and joined and not conjunction:
         have = _have_before(sentence, place)
+        if have and sentence.tokens[have - 1].low == "l" and previous.owner == "patient":
+            return "patient"  # "l'ont retrouvé conscient"
         if have is not None:
             return subject(sentence, have, sex)
     if previous.work == "agrees" and previous.owner:
@@ -134,7 +179,9 @@ def _before(sentence: Sentence, index: int) -> int | None:
     while place >= 0:
         token = sentence.tokens[place]
         low = token.low
-        if (
+        if low == "moitié" and place and sentence.tokens[place - 1].low == "à":
+            place -= 2
+        elif (
             token.work == "adverb"
             or low in ADVERBS
             or low in ("et", "ou", "ni", "mais", "puis", "ne", "n")
@@ -165,6 +212,11 @@ def _is_joined(sentence: Sentence, place: int, index: int) -> bool:
     return not any(mark in gap for mark in ",:()+;/\u2013\u2014\u2022>") and " - " not in gap
 
 
+def masculine_of(entry: tuple[str, str, str] | None) -> str:
+    """Return the masculine form of an entry of the tables, "" of none."""
+    return entry[0] if entry else ""
+
+
 def none_fits(tokens: Sequence[Token], sex: str) -> bool:
     """Whether nothing and nobody else among the words could carry a word of that gender."""
     for place, noun in enumerate(tokens):
@@ -175,6 +227,15 @@ def none_fits(tokens: Sequence[Token], sex: str) -> bool:
         before = tokens[place - 1].low if place else ""
         if before in ("les", "des", "ses", "aux", "deux", "trois", "plusieurs", "quelques", "ces"):
             continue
+        follows = tokens[place + 1] if place + 1 < len(tokens) else None
+        if (
+            thing_gender(noun.low) is None
+            and follows is not None
+            and follows.work == "agrees"
+            and follows.owner == "thing"
+            and follows.gender not in (None, sex)
+        ):
+            continue  # "Masque mis": the word behind it tells its gender
         if thing_gender(noun.low) in (None, sex):
             return False
     return True
@@ -210,7 +271,15 @@ def _by_person(sentence: Sentence, index: int) -> bool:
 
 
 def _said_of_patient(sentence: Sentence, index: int, masculine: str) -> bool:
+    start = index
+    while index + 2 < len(sentence.tokens) and (
+        sentence.next_low(index) in _WHEN
+        or (sentence.next_low(index) == "ce" and sentence.next_low(index + 1) in _WHEN)
+    ):
+        index += 1
     follows = sentence.next_low(index)
+    if index != start and follows in ("par", "aux", "chez", "en"):
+        return masculine in _SAID_OF_PATIENT_BEFORE
     state = agreement(follows, predicative=True) if follows else None
     if (
         state
@@ -227,9 +296,17 @@ def _after_break(
 ) -> Owner | None:
     """After a comma: an apposition to the patient, or more about the last noun."""
     previous = sentence.tokens[place]
-    if kind == "thing":
+    if kind == "thing" and masculine == "douloureux" and previous.low in _TIMES:
+        if any(each.owner == "patient" for each in sentence.tokens[:index]):
+            return "patient"
+        raise CannotRewrite("ambiguous_agreement", sentence.tokens[index].word.text)
+    if kind == "thing" or (masculine == "suivi" and sentence.next_low(index) in _FOLLOW_UPS):
         return "thing"
     if previous.owner == "patient" and previous.work in ("person", "agrees"):
+        return "patient"
+    _refuse_after_who(sentence, index, sex)
+    aged = sentence.tokens[index - 1].low in ("ans", "mois")
+    if aged and any(each.owner == "patient" for each in sentence.tokens[:index]):
         return "patient"
     last = _last_noun(sentence, place)
     if last is not None and last.low in ANIMALS and sentence.tokens[index].low in OF_ANIMALS:
@@ -252,6 +329,28 @@ def _after_break(
     if none_fits(sentence.tokens[: place + 1], sex):
         return "patient"
     raise CannotRewrite("ambiguous_agreement", sentence.tokens[index].word.text, last.word.text)
+
+
+def _refuse_after_who(sentence: Sentence, index: int, sex: str) -> None:
+    """Refuse "le chauffeur, qui est resté, très choqué": the driver, or the patient?"""
+    tokens = sentence.tokens[:index]
+    others = [
+        place
+        for place, each in enumerate(tokens)
+        if each.work == "person"
+        and each.owner == "other"
+        and each.gender in (None, sex)
+        and each.low not in GROUPS
+    ]
+    if not others:
+        return
+    later = tokens[others[-1] + 1 :]
+    if any(each.low == "qui" for each in later) and not any(
+        each.owner == "patient" for each in later if each.work in ("person", "function")
+    ):
+        raise CannotRewrite(
+            "ambiguous_agreement", sentence.tokens[index].word.text, tokens[others[-1]].word.text
+        )
 
 
 def _after_conjunction(
@@ -300,6 +399,10 @@ def _after_have(sentence: Sentence, index: int, place: int, sex: str) -> Owner |
             return "thing"  # "elle l'a passée sous l'eau": the hand
         token = tokens[index]
         entry = agreement(token.low, predicative=True)
+        if masculine_of(entry) in _OF_SMALL_THINGS and not none_fits(
+            [*sentence.earlier, *tokens[:place]], sex
+        ):
+            return "thing"
         sure = entry is not None and (entry[2] == "person" or entry[0] in DONE_TO_PATIENTS)
         if not sure and not none_fits([*sentence.earlier, *tokens[:place]], sex):
             raise CannotRewrite("ambiguous_agreement", token.word.text)

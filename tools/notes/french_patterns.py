@@ -138,7 +138,10 @@ CLITIC_VERB = re.compile(
     r"|empêch\w+|brûl\w+|démang\w+|oblig\w+|accompagn\w+|aid(?:e|ent|ait)\b|transport(?:e|ent)\b"
     r"|héberg\w+|opèr\w+|connaît|décri\w+|dit\b|relèv\w+|pouss\w+|percut\w+|renvers\w+|frapp\w+"
     r"|agress\w+|mord\w*|piqu\w+|rassur\w+|transf\w+|ramèn\w+|surveill\w+|revoi\w+|fatigu\w+"
-    r"|handicap\w+|rend\b|suit\b|contraint|motiv\w+|convoqu\w+|entend\w*|gard\w+|met\b|soign\w+)",
+    r"|handicap\w+|rend\b|suit\b|contraint|motiv\w+|convoqu\w+|entend\w*|gard\w+|met\b|soign\w+"
+    r"|port(?:er|ent|ait)\b|p[eè]s(?:e|ait|ent)\b|(?:re)?voir\b"
+    r"|(?:mobilis|stimul|examin|scop|menac|sollicit|habill|tourn)(?:e|ent|ait|er)\b|lèv(?:e|ent)\b"
+    r"|nourri(?:t|r|ssait)\b|appell(?:e|ent)\b|sui(?:vre|vait)\b|assoi(?:t|ent)\b)",
     re.IGNORECASE,
 )
 CLITIC_BEFORE = frozenset(

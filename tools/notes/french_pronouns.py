@@ -12,6 +12,7 @@ from evenhand.tools.notes.french_words import (
     GROUPS,
     PREPOSITIONS,
     UNITS,
+    VERBS,
     person_nouns,
     thing_gender,
 )
@@ -36,6 +37,85 @@ _ADVISES = re.compile(
 _COMES = re.compile(
     r"\s+(?:arrive|va\sarriver|est\sen\sroute|est\sau\scourant|rappelle(?:ra)?|attend\s(?:en"
     r"|dans|à|dehors))\b",
+    re.IGNORECASE,
+)
+_NOT_OWN_WORRY = re.compile(
+    r"\s+(?:ne\speut\splus\ss|travaille|part\b|doit|l['\u2019]a\b|a\strouvé|a\svu|vit\sloin"
+    r"|habite\sloin)",
+    re.I,
+)
+_PATIENTS_STATE = re.compile(
+    r"\s+(?:est\s(?:très\s|peu\s)?(?:essoufflé|fébrile|douloureu|algique|confus|somnolent"
+    r"|conscient|pâle|gris"
+    r"|dyspnéique|apyrétique|tombé|diabétique|asthmatique|fumeu|opéré|hypertendu|agité"
+    r"|désorienté|sous\s)"
+    r"|tousse|vomit|a\svomi|boite|marche\savec|a\smal)",
+    re.IGNORECASE,
+)
+_NOUN_NEXT = re.compile(
+    r"\s+\w*(?:ure|ûre|tion|sion|aire|oire|ière|ance|ence|ment|eur|age|ette|tte)s?\b", re.I
+)
+_MODALS = frozenset(
+    (
+        "dû",
+        "pu",
+        "voulu",
+        "doit",
+        "peut",
+        "veut",
+        "va",
+        "vient",
+        "devait",
+        "pouvait",
+        "voulait",
+        "allait",
+        "venu",
+        "venue",
+        "faut",
+        "pourrait",
+        "viendra",
+        "fallu",
+        "repasse",
+        "passe",
+        "aller",
+        "venir",
+        "essayé",
+        "peuvent",
+    )
+)
+_SUBJECTS = frozenset(("on", "qui", "ne", "il", "elle", "ils", "elles", "je"))
+_STAFF_DOES = re.compile(
+    r"\s+(?:souhait\w+\s(?:le\s|la\s)?(?:re)?voir|voulait\s(?:le\s|la\s)?revoir|a\sdemandé\sun"
+    r"|demande\sun|accepte|attend\s(?:la|le)\spatiente?|préconise|conseille|prescrit|recommande"
+    r"|propose|a\s(?:prescrit|conseillé|préconisé|accepté|proposé)|passe(?:ra)?\s(?:le|la|voir)"
+    r"|a\sfait\s(?:un\scourrier|le\spansement|une\sordonnance)|n['\u2019]a\spas\spu\s(?:débou"
+    r"|pos|join)"
+    r"|suspecte|a\smis\s(?:de\s|un|une|sous)|a\sposé)\b",
+    re.IGNORECASE,
+)
+_DONE_TO_THINGS = re.compile(
+    r"\s+(?:décri\w+|cot\w+|évalu\w+|ressen\w+|localis\w+|pren\w+|retir\w+|enl[eè]v\w+|arrêt\w+"
+    r"|remet\w*"
+    r"|oubli\w+|lav\w+|nettoy\w+|appliqu\w+|chiffr\w+|port\w+|tenait|garde\b|signal\w+|attribu\w+)",
+    re.IGNORECASE,
+)
+_DID = re.compile(
+    r"\s+(?:a\s(?:appelé|alerté|prévenu|donné|fait\s(?:le|un)|mis\s(?:de\s|un|une)|passé\ssous"
+    r"|vu\sla|désinfecté|nettoyé)"
+    r"|n['\u2019]a\spas\s(?:laissé|voulu\sdonner)|a\s(?:laissé\sson|fui)|est\sparti\b|revient"
+    r"|rentre|est\sabsente?|est\sen\scongé|gardait|surveillait|arrive\b|repasse|rappelle"
+    r"|rappellera|est\srepartie?|est\sau\scourant|est\sen\sroute"
+    r"|attend\s(?:dehors|en\ssalle|dans|la\spatiente|le\spatient)"
+    r"|(?:dit|pense|précise|raconte|signale)\sque?\s?(?:son\spère|sa\smère|le\spatient"
+    r"|la\spatiente))\b",
+    re.IGNORECASE,
+)
+_ILL = re.compile(
+    r"\s+(?:ne\s|n['\u2019])?(?:s['\u2019]est|se\s|est\s(?:tomb|pâle|confus|conscient|fébrile"
+    r"|somnolent|agité"
+    r"|désorient|algique|douloureu|essouffl|dyspnéi)|tousse|vomi|a\s(?:vomi|chuté|perdu|mal|pris"
+    r"|bu|de\sla)|présente"
+    r"|souffre|respire|marche|mange|boit|dort|pleure|refuse|crache|saigne|allait|parlait|avait)",
     re.IGNORECASE,
 )
 _OF_PERSON = re.compile(
@@ -96,6 +176,9 @@ class Pronouns(FrenchNote):
         if others and self.is_others(sentence, token, others[-1], rest):
             token.owner = "other"
             return
+        if self.is_staff_spliced(sentence, index, rest):
+            token.owner = "other"
+            return
         if own_sex and not (stressed and own_sex[-1] in sentence.tokens):
             self.beside_other(sentence, token, own_sex[-1], rest)
         animal = re.match(r"\s+est\s+(?:vaccin|tatou|puc|connue?\b|à\sjour|agressi)", rest)
@@ -141,6 +224,10 @@ class Pronouns(FrenchNote):
             and re.match(r"\s+(?:et\s|aussi\b|non\b)", rest)
         ):
             new = "lui"
+        if self.before == "female" and re.search(
+            r"\bc['\u2019]est\s$", self.text[: token.word.start], re.I
+        ):
+            new = "lui"
         if self.before == "female" and re.match(r"-mêmes?\b|-memes?\b", rest):
             new = "lui"
         if_before = re.search(r"\b(s)(?:i\s+|['\u2019]\s?)$", self.text[: token.word.start], re.I)
@@ -152,6 +239,60 @@ class Pronouns(FrenchNote):
             self.change(start, token.word.end, self.cased_lead(start, token, lead), "pronoun")
             return
         self.change(token.word.start, token.word.end, cased_as(token.word.text, new), "pronoun")
+
+    def is_staff_spliced(self, sentence: Sentence, index: int, rest: str) -> bool:
+        """Tell the other person in "Coloc en salle d'attente, elle a appelé le 15".
+
+        Raises:
+            CannotRewrite: The words after the pronoun do not say who it is.
+        """
+        token = sentence.tokens[index]
+        others = [
+            each
+            for each in sentence.tokens[:index]
+            if each.work == "person" and each.owner == "other" and each.low not in GROUPS
+        ]
+        if not others or not re.search(r"[,;:(]\s*$", self.text[: token.word.start]):
+            if re.search(r"\bc['\u2019]est\s$", self.text[: token.word.start], re.I) and re.match(
+                r"\s+qui\b", rest
+            ):
+                near = [
+                    each
+                    for each in self.near(sentence, token)
+                    if each.work == "person"
+                    and each.owner == "other"
+                    and each.gender in (None, token.gender)
+                ]
+                if near and _DID.match(rest.replace(" qui", "", 1)):
+                    return True
+                if near:
+                    raise CannotRewrite("ambiguous_pronoun", token.word.text)
+            return False
+        other = others[-1]
+        named = any(
+            each.owner == "patient" and other.word.start < each.word.start < token.word.start
+            for each in sentence.tokens
+        )
+        fits = other.gender in (None, token.gender) or other.low in CREWS
+        if not fits or named or other.low in ANIMALS:
+            return False
+        between = self.text[other.word.end : token.word.start]
+        place = sentence.tokens.index(other)
+        governed = any(
+            each.low in PREPOSITIONS for each in sentence.tokens[max(0, place - 3) : place]
+        )
+        staff = other.low in CREWS or any(
+            row[2] == "person" for row in person_nouns().get(other.low, [])
+        )
+        if staff and _STAFF_DOES.match(rest) and between.count(",") <= 1:
+            return True
+        if governed or between.count(",") > 1 or len(between) > 70:
+            return False
+        if _DID.match(rest):
+            return True
+        if other.gender is None and not _ILL.match(rest):
+            raise CannotRewrite("ambiguous_pronoun", f"{token.word.text} ({other.word.text})")
+        return False
 
     def cased_lead(self, start: int, token: Token, lead: str) -> str:
         """Return "s'il" or "si elle" in the capitals of what it replaces."""
@@ -239,6 +380,9 @@ class Pronouns(FrenchNote):
                 "du",
                 "après",
                 "selon",
+                "sur",
+                "contre",
+                "envers",
             )
             for each in before[max(0, place - 2) : place]
         )
@@ -262,6 +406,36 @@ class Pronouns(FrenchNote):
             r"|à\sjour)\b|\s+lui\s+(?:a|avait|donne|fait)\b",
             rest,
         )
+        worried = here and re.fullmatch(
+            r"\s(?:est\s)?inqui[eè]te?\s(?:car|que|qu['\u2019]|parce\squ['\u2019])\s?", gap
+        )
+        if worried and not _NOT_OWN_WORRY.match(rest):
+            return
+        told_so = here and re.search(
+            r"^\slui\s(?:a|avait)\s(?:dit|conseillé|demandé|prescrit|proposé)\b.*,\smais\s$", gap
+        )
+        if told_so:
+            return
+        examined = not here and re.search(
+            r"^\s*(?:(?:à\sl['\u2019](?:arrivée|examen|accueil)|aux\surgences)\b[^.]*,\s"
+            r"|(?:aujourd['\u2019]hui|actuellement|ce\sjour|à\sl['\u2019](?:arrivée|examen"
+            r"|accueil)),?\s)$",
+            self.text[(sentence.tokens[0].word.start) : token.word.start],
+            re.IGNORECASE,
+        )
+        if examined:
+            return
+        staff = (
+            other.low in CREWS
+            or other.low in patterns.TITLE_WORDS
+            or bool(
+                re.search(
+                    r"\b(?:dr|docteur|pr)\.?\s$", self.text[: other.word.start], re.IGNORECASE
+                )
+            )
+        )
+        if not here and staff and _PATIENTS_STATE.match(rest):
+            return
         if present or (spliced and not oblique):
             raise CannotRewrite("ambiguous_pronoun", f"{token.word.text} ({other.word.text})")
         if patterns.OTHER_VERB.match(rest):
@@ -308,14 +482,57 @@ class Pronouns(FrenchNote):
                     token.word.start, token.word.end, cased_as(token.word.text, "elle"), "pronoun"
                 )
 
+    def unknown_clitic(self, sentence: Sentence, index: int, token: Token, rest: str) -> None:
+        """Le and la before a verb of no list: a thing's where one was named, else unclear.
+
+        Raises:
+            CannotRewrite: It may be the patient.
+        """
+        sex = "male" if token.low == "le" else "female"
+        if sex != self.before:
+            return
+        things = [
+            each
+            for each in self.near(sentence, token)
+            if each.work == "noun" and each.low not in UNITS and thing_gender(each.low) == sex
+        ]
+        if things and _DONE_TO_THINGS.match(rest):
+            token.owner = "thing"
+            return
+        unsure = any(
+            (
+                each.work == "noun"
+                and each.low not in UNITS
+                and thing_gender(each.low) in (None, sex)
+            )
+            or (each.work == "person" and each.owner == "other" and each.gender in (None, sex))
+            for each in self.near(sentence, token)
+        )
+        if unsure:
+            raise CannotRewrite("ambiguous_pronoun", token.word.text)
+        new = "la" if sex == "male" else "le"
+        self.change(token.word.start, token.word.end, cased_as(token.word.text, new), "pronoun")
+
     def clitic(self, sentence: Sentence, index: int, token: Token) -> None:
         """Le and la before a verb: "la douleur le réveille"."""
         rest = self.text[token.word.end : token.word.end + 40]
-        if not patterns.CLITIC_VERB.match(rest) or not index:
+        if not index or _NOUN_NEXT.match(rest):
             return
         previous = sentence.tokens[index - 1]
+        verb_next = previous.work == "person" and sentence.next_low(index) in VERBS
+        subject_before = verb_next or previous.low in _SUBJECTS
+        modal = previous.low in _MODALS and re.match(r"\s+\w+(?:er|ir|re)\b", rest)
+        if not patterns.CLITIC_VERB.match(rest):
+            if (subject_before or modal) and not sentence.gap(index).strip():
+                self.unknown_clitic(sentence, index, token, rest)
+            return
         noun_before = previous.work in ("noun", "person", "agrees") and sentence.gap(index) == " "
-        if previous.low not in patterns.CLITIC_BEFORE and not noun_before:
+        infinitive = previous.low in _MODALS and re.match(r"\s+\w+(?:er|ir|re)\b", rest)
+        if (
+            previous.low not in patterns.CLITIC_BEFORE
+            and not noun_before
+            and not (infinitive or modal)
+        ):
             return
         if previous.low == "de" and not re.match(r"\s+\w+(?:er|ir|re)\b", rest):
             return
@@ -325,6 +542,12 @@ class Pronouns(FrenchNote):
         things = [
             each for each in sentence.tokens[:index] if each.owner == "other" and each.gender == sex
         ]
+        if things and modal and things[-1].low not in GROUPS:
+            place = sentence.tokens.index(things[-1])
+            acts = not any(each.low in PREPOSITIONS for each in sentence.tokens[:place])
+            between = [each.low for each in sentence.tokens[place + 1 : index]]
+            if acts and not {"il", "elle", "que", "qu", "qui"} & {*between}:
+                things = []  # who acts is not who is carried
         if things and things[-1].word.start > token.word.start - 40 and previous is not things[-1]:
             raise CannotRewrite("ambiguous_pronoun", token.word.text)
         new = "la" if sex == "male" else "le"

@@ -22,6 +22,7 @@ from evenhand.tools.notes.words import Word
 Owner = Literal["patient", "other", "thing"]
 Work = Literal["person", "agrees", "be", "have", "verb", "adverb", "function", "noun"]
 
+_BEFORE_VERBS = frozenset(("se", "ne", "il", "elle", "on", "qui", "ils", "elles", "je"))
 _PARTICIPLE = re.compile(r"(?:é|i|u|is|it|ert)$")
 
 
@@ -133,4 +134,6 @@ def _work(word: Word, previous: Token | None) -> Work:
         return "agrees" if agreement(low) else "verb"
     if agreement(low, predicative=bool(previous and previous.work in ("be", "adverb"))):
         return "agrees"
+    if previous and previous.low in _BEFORE_VERBS and previous.word.sentence == word.sentence:
+        return "verb"
     return "noun"

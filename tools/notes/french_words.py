@@ -41,9 +41,11 @@ SPEECH = _words("speech")
 DONE_TO_PATIENTS = _words("done_to_patients")
 OF_ANIMALS = _words("of_animals")
 NOTIFIED = _words("notified")
-CREWS: dict[str, str] = dict.fromkeys(_words("crews_feminine"), "female") | dict.fromkeys(
-    _words("crews_masculine"), "male"
-)
+CREWS: dict[str, str | None] = {
+    **dict.fromkeys(_words("crews_feminine"), "female"),
+    **dict.fromkeys(_words("crews_masculine"), "male"),
+    **dict.fromkeys(_words("crews_epicene")),
+}
 """Other people who are named by their work or together, with the gender of the word."""
 _REGULAR = (
     (re.compile(r"(?<=[a-zéèêîïâç]{2})é$"), "ée"),
@@ -53,6 +55,8 @@ _PREDICATIVE = (
     (re.compile(r"(?<=[a-zéèêîïâç]{2})if$"), "ive"),
     (re.compile(r"(?<=[a-zéèêîïâç]{2})u$"), "ue"),
     (re.compile(r"(?<=[a-zéèêîïâç]{2})ien$"), "ienne"),
+    (re.compile(r"(?<=[a-zéèêîïâç]{3})ant$"), "ante"),
+    (re.compile(r"(?<=[a-zéèêîïâç]{3})i$"), "ie"),
 )
 _NOUN_ENDING = re.compile(
     r"(?:[aeiou]lité|ilité|sité|rité|nité|vité|cité|dité|mité|uité|anté|erté)e?$"
@@ -76,6 +80,7 @@ NOUNS_IN_MENT = frozenset(low for low in _words("masculine_things") if low.endsw
 }
 _FEMININE_SHORT = _words("feminine_things")
 _MASCULINE_SHORT = _words("masculine_things")
+NAMED_THINGS = _FEMININE_SHORT | _MASCULINE_SHORT
 
 
 @cache
@@ -138,6 +143,12 @@ def with_accents(masculine: str) -> str:
 def may_agree_unaccented(low: str) -> bool:
     """Tell "retrouve", which may be "retrouvé" typed without its accent."""
     return low in _unaccented()
+
+
+def is_unaccented_masculine(low: str) -> bool:
+    """Tell "agite", which changes, from "agitee" and "epileptique", which does not."""
+    masculine, feminine, _ = _unaccented()[low]
+    return low == masculine != feminine
 
 
 def agreement(low: str, *, predicative: bool = False) -> tuple[str, str, Agrees] | None:

@@ -18,6 +18,7 @@ from evenhand.tools.notes.english import English
 from evenhand.tools.notes.french import French
 from evenhand.tools.notes.location import rewrite_location
 from evenhand.tools.notes.race import rewrite_race
+from evenhand.tools.notes.round_trip import has_people, is_reversed
 
 Language = Literal["en", "fr"]
 LANGUAGES = ("en", "fr")
@@ -91,7 +92,36 @@ def rewrite_note(
             raise CannotRewrite("mixed_gender", *reader.other_sex)
         return edits, reader.other_sex
 
-    return _result(text, read, spouse, flagged=bool(content.associated))
+    note = _result(text, read, spouse, flagged=bool(content.associated))
+    if not note.is_pair or new_name:
+        return note
+    back = _read_back(note.text, after, before, language, spouse, surname)
+    if back is None or is_reversed(
+        note, back, language, contrast=has_people(text, after, language)
+    ):
+        return note
+    return RewrittenNote("refused", text, reason="not_reversible", spouse=spouse)
+
+
+def _read_back(
+    text: str,
+    before: str,
+    after: str,
+    language: str,
+    spouse: SpousePolicy,
+    surname: str | None,
+) -> list[Edit] | None:
+    """Return the edits that bring the note back to the old sex; None where that is unclear.
+
+    Unclear is no fault: people of the sex that the patient had are now hard to tell from them.
+    """
+    reader = (English if language == "en" else French)(
+        text, before, after, spouse=spouse, surname=surname
+    )
+    try:
+        return reader.read()
+    except CannotRewrite:
+        return None
 
 
 def _check(attribute: str, before: str, after: str, language: str, spouse: str) -> None:

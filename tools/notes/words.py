@@ -73,6 +73,8 @@ def _is_abbreviation(text: str, dot: int) -> bool:
     if not before:
         return False
     word = before[0]
+    if word == "m" and re.search(r"\d\s?$", text[: dot - 1]):
+        return False  # "3 m. Casqué"
     ends_note = not text[dot + 1 :].strip()
     # "J. Smith" is an initial; "flanc D. Elle" and "vomits, D+V. He" end a sentence.
     named = _BEFORE_INITIAL.search(text[: dot - len(word)])
