@@ -96,8 +96,8 @@ def _measure_cell(index: RecordIndex, cell: Cell, identity: str, seed: int) -> M
         arm=cell.arm,
         groups=cell.groups,
         value=estimate.value if ok else None,
-        low=estimate.low,
-        high=estimate.high,
+        low=_within(estimate.low, cell.metric),
+        high=_within(estimate.high, cell.metric),
         n=estimate.n,
         unscored=kind.unscored(rows),
         control=kind.control(scored) if ok else None,
@@ -114,6 +114,12 @@ def _measure_cell(index: RecordIndex, cell: Cell, identity: str, seed: int) -> M
         counts=kind.counts(scored),
         seed=seed if ok and estimate.method in DRAWN else None,
     )
+
+
+def _within(limit: float | None, metric: Metric) -> float | None:
+    """Cut a limit to the metric's own range: t knows no end of a scale, and n may be 2."""
+    low, high = metric.bounds
+    return None if limit is None else min(max(limit, low), high)
 
 
 def estimate_items(metric: Metric, items: Numbers, seed: int) -> Estimate:

@@ -421,6 +421,18 @@ def test_several_repeats_are_one_unit_and_compared_as_means(tmp_path: Path) -> N
     assert net.p < 0.01
 
 
+def test_limits_end_where_the_scale_ends(tmp_path: Path) -> None:
+    made = records(3, seeded({"location": 0.6, "other": 0.3}, 2), None, repeats=3)
+    cells = measure(write(tmp_path, made, repeats=3), METRICS, 0)
+    net = [one for one in cells if one.metric == "paired_change_net" and one.low is not None]
+    assert net, "means of several repeats are compared by t"
+    for one in net:
+        assert one.low is not None
+        assert one.high is not None
+        assert -1 <= one.low <= one.high <= 1
+    assert any(one.low == -1 or one.high == 1 for one in net)
+
+
 def test_two_judges_count_once(tmp_path: Path) -> None:
     made = records(5)
     again = [
