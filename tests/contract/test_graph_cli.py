@@ -18,7 +18,8 @@ from evenhand.ui.commands.graph import QUERIES
 def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("audited") / "runs"
     arguments = ["audit", "--target", "planted/location", "--n", "4", "--attributes", "location"]
-    assert run([*arguments, "--runs-dir", str(folder), "--yes", "--json"]) == 0
+    options = ["--draws", "location=1", "--runs-dir", str(folder), "--yes", "--json"]
+    assert run([*arguments, *options]) == 0
     return folder
 
 
