@@ -36,7 +36,7 @@ def skews(run: RunDirectory, arm: str) -> dict[str, Measurement]:
 
 @pytest.mark.parametrize("dataset", ["demo_visits", "demo_visits_fr"])
 def test_the_planted_effect_of_the_text_is_recovered(tmp_path: Path, dataset: str) -> None:
-    run = audit(tmp_path, dataset, "--n", "400")
+    run = audit(tmp_path, dataset, "--n", "600")
     arms = read_arms(run)
     assert list(arms) == ["full", "text_only", "tabular_only", "placebo", "repeat"]
     for arm in ("full", "text_only"):
