@@ -317,6 +317,7 @@ def _owned_or_object(reading: Reading, person: Person) -> Literal["patient", "ot
     between = reading.between(person)
     named = any(person.word.end <= mention.start < word.start for mention in reading.mentions)
     if low == "him" or (low == "her" and is_object(reading.text, word)):
+        _refuse_cared_for(reading, person)
         called = re.search(
             r"\b(?:rung|rang|called|phoned|told|informed|notified|texted|contacted|to|asked)\s$",
             reading.text[: word.start],
@@ -363,3 +364,25 @@ def _owned_or_object(reading: Reading, person: Person) -> Literal["patient", "ot
     ) and (not named or "that" in between):
         raise unclear(reading, person.word.text)
     return None
+
+
+def _refuse_cared_for(reading: Reading, person: Person) -> None:
+    """Refuse "Dad anxious, nurse has made him a tea": the relative who was named, or the patient.
+
+    Raises:
+        CannotRewrite: A relative of that gender heads the sentence, and staff act after it.
+    """
+    word = reading.pronoun
+    gender = "male" if word.low == "him" else "female"
+    before = [
+        each
+        for each in reading.people
+        if each.word.sentence == word.sentence and each.word.start < person.word.start
+    ]
+    heads = [each for each in before if each.role in ("relative", "spouse")]
+    if not heads or person.role not in ("staff", "unsexed"):
+        return
+    head = heads[0]
+    named = any(head.word.end <= each.start < word.start for each in reading.mentions)
+    if head.gender == gender and not named and not is_oblique(reading, head):
+        raise unclear(reading, head.word.text)

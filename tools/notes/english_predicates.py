@@ -169,7 +169,8 @@ HELPS = re.compile(
     re.I,
 )
 PAIR = re.compile(
-    r"\b(?:pt|patient|he|she)\s(?:and|&)\s(?:his|her)\s(?:\w+\s)?(?P<who>brother|sister|son"
+    r"\b(?:pt|patient|he|she|driver|passenger|rider|cyclist|boy|girl|man|woman|lady|gentleman)"
+    r"\s(?:and|&)\s(?:his|her)\s(?:\w+\s)?(?P<who>brother|sister|son"
     r"|daughter|mother"
     r"|father|mum|mom|dad|husband|wife|partner|friend|cousin|colleague|roommate|flatmate|twin)\s"
     r"(?:both|were|are|have|had|attend|present|ate|in|fell|all)\b",

@@ -12,15 +12,19 @@ from evenhand.tools.notes import french_patterns as patterns
 from evenhand.tools.notes.edits import CannotRewrite, Edit
 from evenhand.tools.notes.french_agreement import Agreement
 from evenhand.tools.notes.french_check import Check
+from evenhand.tools.notes.french_leftovers import Leftovers
 from evenhand.tools.notes.french_nouns import Nouns
 from evenhand.tools.notes.french_pronouns import Pronouns
 from evenhand.tools.notes.french_reading import Sentence, Token, read_sentences
 from evenhand.tools.notes.french_titles import Titles
+from evenhand.tools.notes.french_words import person_nouns
 from evenhand.tools.notes.words import cased_as, first_person_quotes, words_of
+
+_BEFORE_SURNAMES = patterns.TITLE_WORDS - {"dr"}
 
 
 @dataclass
-class French(Titles, Nouns, Pronouns, Agreement, Check):
+class French(Titles, Nouns, Pronouns, Agreement, Check, Leftovers):
     """One note, read word by word."""
 
     def read(self) -> list[Edit]:
@@ -43,6 +47,7 @@ class French(Titles, Nouns, Pronouns, Agreement, Check):
                 self.token(sentence, index, token)
         self.names()
         self.check(quotes)
+        self.leftovers(quotes)
         return sorted(self.edits, key=lambda edit: edit.start)
 
     def reached(self, token: Token) -> None:
@@ -62,6 +67,19 @@ class French(Titles, Nouns, Pronouns, Agreement, Check):
         """Sort one word; change it where it is the patient's."""
         low = token.low
         before = sentence.tokens[index - 1].low if index else ""
+        titled = (
+            before in _BEFORE_SURNAMES
+            and sentence.tokens[index - 1].word.start in self.taken
+            and sentence.gap(index) in (" ", ". ")
+        )
+        if (
+            titled
+            and token.word.text[0].isupper()
+            and low not in patterns.NO_NAMES | {*person_nouns()}
+        ):
+            token.owner, token.work = sentence.tokens[index - 1].owner, "person"
+            token.gender = sentence.tokens[index - 1].gender
+            return
         if (
             low == "ex"
             and before in ("son", "sa")

@@ -10,6 +10,13 @@ from evenhand.tools.notes.french_subjects import subject
 from evenhand.tools.notes.french_words import BE, CREWS, agreement, person_nouns
 from evenhand.tools.notes.words import cased_as
 
+_PRESENT = re.compile(
+    r"(?:\sd[eu]\s\w+)?\s(?:est\s|était\s)?(?:très\s)?"
+    r"(?:présent|prévenu|avisé|choqué|informé|averti|venu|arrivé)(?P<e>e?)\b",
+    re.IGNORECASE,
+)
+"""What is said right behind a word of both sexes: "auxiliaire de vie présente"."""
+
 
 class Nouns(FrenchNote):
     """The patient's noun changes with its determiner; relatives and strangers keep theirs."""
@@ -22,6 +29,8 @@ class Nouns(FrenchNote):
                 sentence, index, sentence.tokens[index - 1].low if index else ""
             )
             token.owner, token.gender = "patient" if own else "other", CREWS[low]
+            if token.owner == "other" and token.gender is None:
+                token.gender = self.shown_sex(low)
             return
         rows = person_nouns()[low]
         kinds = {row[2] for row in rows}
@@ -61,6 +70,23 @@ class Nouns(FrenchNote):
         if "spouse" in kinds and self.spouse == "swap" and (possessed or low != "femme"):
             self.swap_spouse(sentence, index, token, next(r for r in rows if r[2] == "spouse"))
         token.owner = "other"
+        if token.gender is None:
+            token.gender = self.shown_sex(low)
+
+    def shown_sex(self, low: str) -> str | None:
+        """Return the sex that the note shows of "collègue", "auxiliaire": article or agreement."""
+        sexes = set()
+        for match in re.finditer(rf"\b{re.escape(low)}\b", self.text, re.IGNORECASE):
+            article = re.search(
+                r"\b(une?|la|le|cette|ce|du|au)\s$", self.text[: match.start()], re.I
+            )
+            said = _PRESENT.match(self.text, match.end())
+            if article:
+                feminine = article[1].lower() in ("une", "la", "cette")
+                sexes.add("female" if feminine else "male")
+            elif said:
+                sexes.add("female" if said["e"] else "male")
+        return sexes.pop() if len(sexes) == 1 else None
 
     def is_own_work(self, sentence: Sentence, place: int) -> bool:
         """Tell "elle est infirmière" from "sa fille est infirmière"."""

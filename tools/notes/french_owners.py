@@ -83,6 +83,9 @@ _SAID_OF_PATIENT_BEFORE = {
     "trouvé": ("en", "au", "par", "sur", "dans"),
     "vu": ("normal", "normale", "bien", "en", "par", "aux", "au"),
     "atteint": ("de", "d", "du"),
+    "couvert": ("de", "d"),
+    "attendu": ("en", "au", "aux"),
+    "hydraté": ("par", "et"),
     "touché": ("par",),
     "déposé": ("par", "aux", "aux"),
     "appareillé": ("pour",),
@@ -278,6 +281,9 @@ def _said_of_patient(sentence: Sentence, index: int, masculine: str) -> bool:
     ):
         index += 1
     follows = sentence.next_low(index)
+    later = [each.low for each in sentence.tokens[index + 1 : index + 3]]
+    if masculine == "laissé" and later == ["à", "jeun"]:
+        return True
     if index != start and follows in ("par", "aux", "chez", "en"):
         return masculine in _SAID_OF_PATIENT_BEFORE
     state = agreement(follows, predicative=True) if follows else None
@@ -427,6 +433,13 @@ def _after_noun(sentence: Sentence, index: int, place: int, kind: str, sex: str)
     noun = sentence.tokens[place]
     if noun.low == "fois":
         return "patient"
+    named = any(each.owner == "patient" for each in sentence.tokens[:place])
+    old = masculine_of(agreement(sentence.tokens[index].low)) == "âgé"
+    if noun.low == "personne" and old and named:
+        return "thing"  # "personne âgée" keeps its gender, whoever it is
+    governed = any(each.low in PREPOSITIONS for each in sentence.tokens[max(0, place - 2) : place])
+    if noun.work == "person" and noun.owner == "patient" and kind == "thing" and not governed:
+        return "patient"  # "Mme X très douloureuse"
     if kind == "thing":
         return "thing"
     if sentence.tokens[index].low in NOTIFIED:

@@ -78,15 +78,16 @@ TITLES = {
     "MADEMOISELLE": "MONSIEUR",
 }
 IMPERSONAL = re.compile(
-    r"\s+(?:n['\u2019]\s*)?(?:y\s+(?:a|avait|aura)|(?:ne\s+)?s['\u2019]agi\w+|existe"
+    r"\s+(?:n['\u2019]\s*)?(?:y\s+(?:a|avait|aura)|(?:ne\s+)?s['\u2019]agi(?:t|ssait|rait|ra)\b|existe"
     r"|n['\u2019]existe|faut|fallait"
     r"|(?:ne\s+)?semble(?:rait)?\s+(?:que|qu)|est\s+(?:à\s+noter|noté|possible|probable|décidé"
     r"|convenu|important|nécessaire|constaté|retrouvé\s+(?:une?|des|de)|prévu|\d)"
     r"|a\s+été\s+(?:décidé"
-    r"|noté|convenu|retrouvé\s+(?:une?|des)|constaté|mis\s+en)"
+    r"|noté|convenu|retrouvé\s+(?:une?|des)|constaté|mis\s+en\s+(?:place|évidence))"
     r"|n['\u2019]est\s+pas\s+(?:noté|retrouvé)"
-    r"|persiste|convient|fait\s+(?:chaud|froid|nuit)|pleut|pleuvait|neige|reste\s+(?:une?|des|à)"
-    r"|apparaît\s+(?:que|une)|se\s+peut|manque|faisait\s+(?:chaud|froid|nuit))\b",
+    r"|persiste(?!\s+à)|convient|fait\s+(?:chaud|froid|nuit)|pleut|pleuvait|neige"
+    r"|reste\s+(?:une?(?!\s+(?:peu|homme|femme|patiente?)\b)|des|à\s+\w+(?:er|ir|re))"
+    r"|apparaît\s+(?:que|une)|se\s+peut|manque\s+(?:une?|des|les?|la|\d)|faisait\s+(?:chaud|froid|nuit))\b",
     re.IGNORECASE,
 )
 THING_VERB = re.compile(
@@ -124,6 +125,7 @@ ANIMALS = frozenset(
         "vache",
     ]
 )
+FEMALE_ANIMALS = frozenset(["bête", "chatte", "chienne", "jument", "lapine", "souris", "vache"])
 OTHER_VERB = re.compile(
     r"\s+(?:(?:est|était|semble|paraît)\s+(?:très\s+|assez\s+)?(?:inqui\w+|angoissée?|affolée?)"
     r"|(?:l['\u2019]\s*|la\s+|le\s+)\w+|a\s+(?:appelé|alerté|prévenu|contacté|retrouvé"

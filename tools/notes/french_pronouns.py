@@ -5,14 +5,16 @@ import re
 from evenhand.tools.notes import french_patterns as patterns
 from evenhand.tools.notes.edits import CannotRewrite
 from evenhand.tools.notes.french_note import FrenchNote
-from evenhand.tools.notes.french_patterns import ANIMALS
+from evenhand.tools.notes.french_patterns import ANIMALS, FEMALE_ANIMALS
 from evenhand.tools.notes.french_reading import Sentence, Token
 from evenhand.tools.notes.french_words import (
     CREWS,
+    DONE_TO_PATIENTS,
     GROUPS,
     PREPOSITIONS,
     UNITS,
     VERBS,
+    agreement,
     person_nouns,
     thing_gender,
 )
@@ -118,6 +120,19 @@ _ILL = re.compile(
     r"|souffre|respire|marche|mange|boit|dort|pleure|refuse|crache|saigne|allait|parlait|avait)",
     re.IGNORECASE,
 )
+_OF_A_THING = re.compile(
+    r"\s+(?:n['\u2019]|ne\s)?(?:(?:est|était|reste|restait|semble|paraît|a\sété|avait\sété)\s"
+    r"(?:(?:pas|très|peu|bien|encore|toujours|aussi|assez|plus)\s){0,2}(?P<word>[^\W\d_]+)"
+    r"|l['\u2019]a\b|l['\u2019]empêche|le\s\w+|la\s\w+|fait\b|gêne)",
+    re.IGNORECASE,
+)
+"""What may be said of a wound, a pain or a drug as of a person."""
+_SOMEONE_THERE = re.compile(
+    r"(?:^|[.\n;]\s*)(?P<who>[^\W\d_]{3,})(?:[\s'\u2019][\w'\u2019]+){0,3}?"
+    r"\s(?:présente?|sur\splace|au\stél(?:éphone)?)\s?[,:(]\s*$"
+)
+"""Whoever is said to be there ("Moniteur présent, il a vu") may be who is meant next."""
+_FOLLOWED = re.compile(r"^\s+\w+\s\w+\ssuivie?\sd", re.IGNORECASE)
 _OF_PERSON = re.compile(
     r"-ci\s+(?:n['\u2019]a\spas\sd|ne\sse\s(?:plaint|souvient)|a\s(?:pris|bu|chuté|fait|présenté"
     r"|refusé|vomi)|dit|décrit"
@@ -181,6 +196,8 @@ class Pronouns(FrenchNote):
             return
         if own_sex and not (stressed and own_sex[-1] in sentence.tokens):
             self.beside_other(sentence, token, own_sex[-1], rest)
+        self.beside_epicene(sentence, index, others, rest)
+        self.beside_thing(sentence, index, rest)
         animal = re.match(r"\s+est\s+(?:vaccin|tatou|puc|connue?\b|à\sjour|agressi)", rest)
         if (patterns.TREATED_FOR.match(rest) or animal) and any(
             each.low in patterns.ANIMALS for each in self.near(sentence, token)
@@ -239,6 +256,67 @@ class Pronouns(FrenchNote):
             self.change(start, token.word.end, self.cased_lead(start, token, lead), "pronoun")
             return
         self.change(token.word.start, token.word.end, cased_as(token.word.text, new), "pronoun")
+
+    def beside_epicene(
+        self, sentence: Sentence, index: int, others: list[Token], rest: str
+    ) -> None:
+        """Refuse "kiné : il l'a trouvé": nothing shows the sex of the other, who may have acted."""
+        token = sentence.tokens[index]
+        someone = _SOMEONE_THERE.search(self.text[: token.word.start])
+        if someone and not any(each.owner == "patient" for each in sentence.tokens[:index]):
+            raise CannotRewrite("ambiguous_pronoun", f"{token.word.text} ({someone['who']})")
+        if not others or others[-1].gender is not None or others[-1].low in ANIMALS:
+            return
+        other = others[-1]
+        between = [
+            each
+            for each in self.near(sentence, token)
+            if other.word.start < each.word.start < token.word.start
+        ]
+        if any(each.owner == "patient" for each in between) or _ILL.match(rest):
+            return
+        if _PATIENTS_STATE.match(rest):
+            return
+        if patterns.OTHER_VERB.match(rest) or _DID.match(rest) or _COMES.match(rest):
+            raise CannotRewrite("ambiguous_pronoun", f"{token.word.text} ({other.word.text})")
+
+    def beside_thing(self, sentence: Sentence, index: int, rest: str) -> None:
+        """Refuse "La plaie est profonde. Elle a été suturée": the thing or the patient?"""
+        token = sentence.tokens[index]
+        if any(each.owner == "patient" for each in sentence.tokens[:index]):
+            return
+        head = next(
+            (
+                each
+                for each in (sentence.tokens[:index] or sentence.earlier)
+                if each.work in ("noun", "person") or each.low in ("il", "elle", "on", *ANIMALS)
+            ),
+            None,
+        )
+        if head is not None and head.low in ANIMALS and head in sentence.tokens:
+            if (head.low in FEMALE_ANIMALS) == (token.gender == "female"):
+                raise CannotRewrite("ambiguous_pronoun", f"{token.word.text} ({head.word.text})")
+            return
+        if head is None or head.low.endswith("algie"):
+            return
+        earlier = sentence.tokens[:index] or sentence.earlier
+        told = any(each.work in ("verb", "be", "have") for each in earlier)
+        heads = [head] if told else [each for each in earlier if each.work == "noun"]
+        if not any(
+            each.work == "noun" and each.low not in UNITS and thing_gender(each.low) == token.gender
+            for each in heads
+        ):
+            return
+        if any(each.owner == "patient" for each in earlier):
+            return
+        match = _OF_A_THING.match(rest)
+        if not match:
+            return
+        said = agreement(match["word"].lower(), predicative=True) if match["word"] else None
+        done = said is not None and said[0] in DONE_TO_PATIENTS and not _FOLLOWED.search(rest)
+        if match["word"] and (said is None or said[2] == "person" or done):
+            return
+        raise CannotRewrite("ambiguous_pronoun", f"{token.word.text} ({head.word.text})")
 
     def is_staff_spliced(self, sentence: Sentence, index: int, rest: str) -> bool:
         """Tell the other person in "Coloc en salle d'attente, elle a appelé le 15".
@@ -428,6 +506,7 @@ class Pronouns(FrenchNote):
         staff = (
             other.low in CREWS
             or other.low in patterns.TITLE_WORDS
+            or any(row[0] == row[1] for row in person_nouns().get(other.low, []))
             or bool(
                 re.search(
                     r"\b(?:dr|docteur|pr)\.?\s$", self.text[: other.word.start], re.IGNORECASE
@@ -466,7 +545,9 @@ class Pronouns(FrenchNote):
             named = any(each.owner == "patient" for each in sentence.tokens[:index])
             if not named and any(
                 each.owner == "other"
-                and each.gender == "male"
+                and each.gender in (None, "male")
+                and each.low not in GROUPS
+                and each.low not in ANIMALS
                 and each.work == "person"
                 and each not in sentence.tokens
                 for each in self.near(sentence, token)

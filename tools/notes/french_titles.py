@@ -8,6 +8,11 @@ from evenhand.tools.notes.french_note import FrenchNote
 from evenhand.tools.notes.lexicon import given_name
 from evenhand.tools.notes.words import cased_as
 
+_PARTICLES = frozenset(
+    ("Le", "La", "Les", "De", "Du", "Des", "Ben", "El", "Van", "Von", "Da", "Di")
+)
+"""First words of surnames: "Le Floch" has no given name."""
+
 
 class Titles(FrenchNote):
     """Letters, titles and names."""
@@ -60,7 +65,14 @@ class Titles(FrenchNote):
                 name_at = match.start("names") + len(match["names"]) - len(match["names"].lstrip())
                 self.change(name_at, match.end("names"), self.new_name, "name")
             elif (
-                len([name for name in names if not name.isupper() or len(name) > 1]) > 1
+                len(
+                    [
+                        name
+                        for name in names
+                        if (not name.isupper() or len(name) > 1) and name not in _PARTICLES
+                    ]
+                )
+                > 1
                 and not self.text.isupper()
             ):
                 raise CannotRewrite("given_name", match["names"].strip())

@@ -48,15 +48,15 @@ CREWS: dict[str, str | None] = {
 }
 """Other people who are named by their work or together, with the gender of the word."""
 _REGULAR = (
-    (re.compile(r"(?<=[a-zéèêîïâç]{2})é$"), "ée"),
-    (re.compile(r"(?<=[a-zéèêîïâç]{2})eux$"), "euse"),
+    (re.compile(r"(?<=[a-zéèêëîïâôûç]{2})é$"), "ée"),
+    (re.compile(r"(?<=[a-zéèêëîïâôûç]{2})eux$"), "euse"),
 )
 _PREDICATIVE = (
-    (re.compile(r"(?<=[a-zéèêîïâç]{2})if$"), "ive"),
-    (re.compile(r"(?<=[a-zéèêîïâç]{2})u$"), "ue"),
-    (re.compile(r"(?<=[a-zéèêîïâç]{2})ien$"), "ienne"),
-    (re.compile(r"(?<=[a-zéèêîïâç]{3})ant$"), "ante"),
-    (re.compile(r"(?<=[a-zéèêîïâç]{3})i$"), "ie"),
+    (re.compile(r"(?<=[a-zéèêëîïâôûç]{2})if$"), "ive"),
+    (re.compile(r"(?<=[a-zéèêëîïâôûç]{2})u$"), "ue"),
+    (re.compile(r"(?<=[a-zéèêëîïâôûç]{2})ien$"), "ienne"),
+    (re.compile(r"(?<=[a-zéèêëîïâôûç]{3})ant$"), "ante"),
+    (re.compile(r"(?<=[a-zéèêëîïâôûç]{3})i$"), "ie"),
 )
 _NOUN_ENDING = re.compile(
     r"(?:[aeiou]lité|ilité|sité|rité|nité|vité|cité|dité|mité|uité|anté|erté)e?$"
