@@ -8,8 +8,9 @@ from typing import Any
 from evenhand.agents.plan import Role
 from evenhand.agents.prompt import Messages
 from evenhand.agents.state import AuditContext
-from evenhand.graph_store.records import Sample, Triple
+from evenhand.graph_store.records import Judgement, Sample, Triple, Variant, child_id
 from evenhand.tools.calls import Caller, Reply, Request, call_seed
+from evenhand.tools.gate import GateVerdict
 
 Counts = dict[str, int]
 """Records a stage left, by status."""
@@ -75,3 +76,24 @@ def triples_by_source(context: AuditContext) -> defaultdict[str, list[Triple]]:
 def by_status(records: Iterable[Any]) -> Counts:
     """Count records by status."""
     return dict(Counter(record.status for record in records))
+
+
+def gate_judgement(
+    variant: Variant,
+    verdict: GateVerdict,
+    reason_code: str | None = None,
+    flags: tuple[str, ...] = (),
+) -> Judgement:
+    """Return the validity gate's verdict on a variant as its line in gate.jsonl."""
+    return Judgement(
+        id=child_id(variant.id, "g", 0, "validity"),
+        status="ok",
+        subject_id=variant.id,
+        rubric="validity",
+        dimension="isolation",
+        judge="rules",
+        value="accepted" if verdict.accepted else "rejected",
+        reason_code=reason_code or verdict.reason_code,
+        reason=verdict.reason,
+        flags=flags,
+    )

@@ -8,11 +8,11 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 
-from evenhand.agents.asking import Counts, ask, by_status
+from evenhand.agents.asking import Counts, ask, by_status, gate_judgement
 from evenhand.agents.state import AuditContext
 from evenhand.agents.visit_plan import choose_of
 from evenhand.graph_store.errors import RunStopped, UserError
-from evenhand.graph_store.records import Change, Judgement, Sample, Scalar, Variant, child_id
+from evenhand.graph_store.records import Change, Judgement, Sample, Scalar, Variant
 from evenhand.tools.calls import Reply
 from evenhand.tools.counterfactual_visits import (
     CALL_FAILED,
@@ -234,18 +234,5 @@ def gate_verdicts(variants: Iterable[Variant], showing: Showing) -> list[Judgeme
         if variant.id == original.id:
             continue
         verdict, flags = check_variant(original, variant, showing)
-        verdicts.append(
-            Judgement(
-                id=child_id(variant.id, "g", 0, "validity"),
-                status="ok",
-                subject_id=variant.id,
-                rubric="validity",
-                dimension="isolation",
-                judge="rules",
-                value="accepted" if verdict.accepted else "rejected",
-                reason_code=verdict.reason_code,
-                reason=verdict.reason,
-                flags=flags,
-            )
-        )
+        verdicts.append(gate_judgement(variant, verdict, flags=flags))
     return verdicts

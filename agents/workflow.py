@@ -26,7 +26,7 @@ from evenhand.agents import (
     rewriter,
     target,
 )
-from evenhand.agents.asking import Counts, by_status, triples_by_source, usable
+from evenhand.agents.asking import Counts, by_status, gate_judgement, triples_by_source, usable
 from evenhand.agents.estimate import check_plan, model_settings
 from evenhand.agents.plan import ROLES, Plan, Role
 from evenhand.agents.prompt import prompt_hash
@@ -34,7 +34,7 @@ from evenhand.agents.recipe import STAGES, load_recipe
 from evenhand.agents.state import AuditContext, AuditState
 from evenhand.agents.visit_plan import choose_of, few_shot_hash
 from evenhand.graph_store.errors import RunStopped, UserError
-from evenhand.graph_store.records import Judgement, Variant, child_id, content_hash
+from evenhand.graph_store.records import Judgement, content_hash
 from evenhand.graph_store.redact import redact
 from evenhand.graph_store.rows import Batch
 from evenhand.graph_store.run_directory import Event, Manifest, RunDirectory, StageName
@@ -44,7 +44,7 @@ from evenhand.tools.cache import AnswerCache
 from evenhand.tools.calls import Budget, Caller, probe
 from evenhand.tools.datasets import load_samples
 from evenhand.tools.extraction import extract_all
-from evenhand.tools.gate import GateVerdict, check_isolation, check_placebo
+from evenhand.tools.gate import check_isolation, check_placebo
 from evenhand.tools.measure import measure
 from evenhand.tools.providers import OpenModel, open_model
 from evenhand.tools.report import write_report
@@ -98,33 +98,17 @@ async def gate(context: AuditContext) -> Counts:
     for variant in variants:
         key = variant.sample_id
         if variant.arm == "base":
-            verdicts.append(_gate_judgement(variant, stated[key]))
+            verdicts.append(gate_judgement(variant, stated[key]))
         elif not stated[key].accepted:
-            verdicts.append(_gate_judgement(variant, stated[key], "base_rejected"))
+            verdicts.append(gate_judgement(variant, stated[key], "base_rejected"))
         elif variant.arm == "placebo":
-            verdicts.append(_gate_judgement(variant, check_placebo(triples[key], variant.text)))
+            verdicts.append(gate_judgement(variant, check_placebo(triples[key], variant.text)))
         else:
             verdict = check_isolation(bases[key].text, variant.text, variant.changes)
-            verdicts.append(_gate_judgement(variant, verdict))
+            verdicts.append(gate_judgement(variant, verdict))
     known = context.run.ids("gate")
     context.run.append("gate", [v for v in verdicts if v.id not in known])
     return dict(Counter(str(v.value) for v in verdicts))
-
-
-def _gate_judgement(
-    variant: Variant, verdict: GateVerdict, reason_code: str | None = None
-) -> Judgement:
-    return Judgement(
-        id=child_id(variant.id, "g", 0, "validity"),
-        status="ok",
-        subject_id=variant.id,
-        rubric="validity",
-        dimension="isolation",
-        judge="rules",
-        value="accepted" if verdict.accepted else "rejected",
-        reason_code=reason_code or verdict.reason_code,
-        reason=verdict.reason,
-    )
 
 
 async def measure_run(context: AuditContext) -> Counts:
