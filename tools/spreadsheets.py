@@ -10,8 +10,10 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from evenhand.graph_store.errors import UserError
+from evenhand.tools.table_format import find_format
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Cell = str | int | float
@@ -43,12 +45,15 @@ def read_spreadsheet(path: Path) -> Spreadsheet:
     Raises:
         UserError: No such file, no text (a workbook, say), empty, or two columns of one title.
     """
-    text = _text(path)
+    if not path.is_file():
+        raise UserError(f"No file {str(path)!r}; expected a CSV file. Give its path.")
+    found = find_format(path)
+    if found.kind == "parquet":
+        raise UserError(f"{path.name} is no text; expected CSV. Save the sheet as CSV.")
+    text = path.read_bytes().decode(found.encoding, errors="replace").removeprefix("\ufeff")
     # A cell may hold a long answer: no limit on it but the file's own length.
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-    lines = text.lstrip("\r\n").splitlines() or [""]
-    delimiter = max(",;\t", key=lines[0].count)
-    table = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    table = list(csv.reader(io.StringIO(text, newline=""), delimiter=found.delimiter))
     start = next((at for at, row in enumerate(table) if any(cell.strip() for cell in row)), None)
     if start is None:
         raise UserError(f"{path.name} is empty; expected a header and a row for each item.")
@@ -58,20 +63,6 @@ def read_spreadsheet(path: Path) -> Spreadsheet:
         raise UserError(f"{path.name} has two columns {twice[0]!r}; expected one. Delete one.")
     rows = tuple(tuple(cell.strip() for cell in row) for row in table[start + 1 :])
     return Spreadsheet(path.name, header, rows)
-
-
-def _text(path: Path) -> str:
-    if not path.is_file():
-        raise UserError(f"No file {str(path)!r}; expected a CSV file. Give its path.")
-    content = path.read_bytes()
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return content.decode("utf-16", errors="replace")
-    if b"\x00" in content:
-        raise UserError(f"{path.name} is no text; expected CSV. Save the sheet as CSV.")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", errors="replace")
 
 
 def spreadsheet_text(columns: Sequence[str], rows: Sequence[Mapping[str, Cell]]) -> str:
@@ -84,9 +75,10 @@ def spreadsheet_text(columns: Sequence[str], rows: Sequence[Mapping[str, Cell]])
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(columns)
-    writer.writerows([_inert(row.get(column, "")) for column in columns] for row in rows)
+    writer.writerows([inert(row.get(column, "")) for column in columns] for row in rows)
     return text.getvalue()
 
 
-def _inert(cell: Cell) -> Cell:
+def inert(cell: Any) -> Any:
+    """Return a cell that no spreadsheet runs: what looks like a formula gets an apostrophe."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell

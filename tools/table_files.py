@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.graph_store.errors import UserError
+from evenhand.tools.spreadsheets import inert
 from evenhand.tools.table_format import TableFormat, find_format, open_bytes
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ BLOCK_BYTES = 1 << 23
 """A file is read in blocks of 8 MiB; a row must fit into one."""
 MAX_CELL_CHARACTERS = 1_000_000
 _SHOWN_FAULTS = 5
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def read_rows(path: Path, table: TableFormat | None = None) -> Iterator[Row]:
@@ -68,13 +68,9 @@ def write_csv(path: Path, rows: Iterable[Mapping[str, Any]], columns: Sequence[s
     """
     with path.open("w", encoding="utf-8-sig", newline="") as stream:
         writer = csv.writer(stream)
-        writer.writerow([_harmless(name) for name in columns])
+        writer.writerow([inert(name) for name in columns])
         for row in rows:
-            writer.writerow([_harmless(row.get(name)) for name in columns])
-
-
-def _harmless(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
+            writer.writerow([inert(row.get(name)) for name in columns])
 
 
 def _blocks(path: Path, table: TableFormat) -> Iterator[dict[str, list[str | None]]]:

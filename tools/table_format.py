@@ -74,7 +74,7 @@ def find_format(
             "save its sheet as CSV UTF-8 and give that file."
         )
     if not start.strip():
-        raise UserError(f"{path.name} is empty; expected a header line and a line for each visit.")
+        raise UserError(f"{path.name} is empty; expected a header line and a line for each item.")
     found = _find_encoding(path, start) if encoding is None else TableFormat(encoding=encoding)
     text = _decoded_start(path, start, found.encoding)
     if text.lstrip("\ufeff \r\n\t").startswith("{"):

@@ -75,7 +75,7 @@ def test_a_cell_that_holds_no_score_is_named_and_the_rest_kept(tmp_path: Path) -
         ("age,Age\n.1,.2\n", "two columns"),
         ("age + gender,age_gender\n.1,.2\n", "two columns for age_gender"),
         ("total,overall\n.1,.2\n", "two columns for overall"),
-        (b"PK\x03\x04\x00\x00", "is no text"),
+        (b"PK\x03\x04\x00\x00", "is an Excel workbook"),
     ],
 )
 def test_a_file_without_scores_is_refused_in_one_sentence(

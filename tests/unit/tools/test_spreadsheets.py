@@ -37,7 +37,8 @@ def test_a_row_that_ends_early_has_empty_cells(tmp_path: Path) -> None:
     [
         (b"", "empty"),
         (b"\n \n", "empty"),
-        (b"PK\x03\x04\x00\x00", "Save the sheet as CSV"),
+        (b"PK\x03\x04\x00\x00", "Excel workbook.*save its sheet as CSV"),
+        (b"a,b\n1,\x00\n", "not a text table"),
         (b"id,Id\n1,2\n", "two columns 'id'"),
     ],
 )
