@@ -11,7 +11,7 @@ from evenhand.agents.recipe import load_recipe
 from evenhand.agents.rubrics import RULES, Case, Rubric, Subject, applicable, rubrics
 from evenhand.agents.state import AuditContext
 from evenhand.agents.target import Question, all_questions
-from evenhand.graph_store.records import Answer, Judgement, Triple, Variant, child_id
+from evenhand.graph_store.records import Answer, Judgement, Scalar, Triple, Variant, child_id
 from evenhand.tools.calls import Reply
 from evenhand.tools.hops import final_section
 from evenhand.tools.verdicts import ONE_ORDER, Verdict, both_orders
@@ -58,6 +58,8 @@ class Material:
     """What was asked, by the answer's id."""
     sources: Mapping[str, str]
     """The source's own wording, by sample."""
+    parts: Mapping[str, Mapping[str, Scalar]]
+    """What the data set states of a question in columns, by sample."""
     triples: Mapping[str, Sequence[Triple]]
 
     @classmethod
@@ -68,6 +70,7 @@ class Material:
             variants={v.id: v for v in context.run.variants()},
             questions={q.id: q for q in all_questions(context)},
             sources={s.id: s.text for s in context.run.samples()},
+            parts={s.id: {**s.columns, **s.attributes} for s in context.run.samples()},
             triples=triples_by_source(context),
         )
 
@@ -77,7 +80,9 @@ def answer_cases(material: Material) -> Iterator[Case]:
     for answer in material.answers:
         if answer.repeat == 0:
             texts = {"question": material.questions[answer.id].text, "answer": answer.text}
-            yield Case(answer.id, None, texts, material.triples.get(answer.id, ()))
+            variant = material.variants[answer.variant_id]
+            parts = {**material.parts[variant.sample_id], **variant.columns}
+            yield Case(answer.id, None, texts, material.triples.get(answer.id, ()), parts)
 
 
 def variant_cases(material: Material) -> Iterator[Case]:

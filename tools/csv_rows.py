@@ -14,15 +14,19 @@ from evenhand.graph_store.errors import UserError
 _SHOWN_FAULTS = 5
 
 
-def read_rows(path: Path) -> list[list[str]]:
+def read_rows(path: Path, *, or_encoding: str | None = None) -> list[list[str]]:
     """Return the rows of a CSV file, the first one too; lines without any cell are left out.
+
+    Args:
+        path: The file.
+        or_encoding: What it is read as where it is not UTF-8: "gb18030".
 
     Raises:
         UserError: Not UTF-8, empty, or not CSV; the message names the line.
     """
     content = path.read_bytes()
     try:
-        text = content.decode("utf-8-sig")
+        text = _decoded(content, or_encoding)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise UserError(
@@ -40,13 +44,25 @@ def read_rows(path: Path) -> list[list[str]]:
         ) from error
 
 
-def read_table(path: Path, columns: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+def _decoded(content: bytes, or_encoding: str | None) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if or_encoding is None:
+            raise
+        return content.decode(or_encoding)
+
+
+def read_table(
+    path: Path, columns: Mapping[str, Sequence[str]], *, or_encoding: str | None = None
+) -> list[dict[str, str]]:
     """Read the named columns of a CSV file with a header; its other columns are left out.
 
     Args:
         path: The file.
         columns: Name of each wanted column -> the titles it may have in the file, compared without
             case and outer blanks.
+        or_encoding: As in `read_rows`.
 
     Returns:
         A dictionary a row under the wanted names; cells stripped; rows of empty cells left out.
@@ -54,7 +70,7 @@ def read_table(path: Path, columns: Mapping[str, Sequence[str]]) -> list[dict[st
     Raises:
         UserError: A column is missing, or rows have too many, too few or empty cells, by number.
     """
-    header, *rows = read_rows(path)
+    header, *rows = read_rows(path, or_encoding=or_encoding)
     places = {name: _place(header, titles, path) for name, titles in columns.items()}
     last = max(places.values())
     filled = [row for row in rows if any(cell.strip() for cell in row)]

@@ -31,6 +31,7 @@ __all__ = [
     "both_orders",
     "counts_as_verdict",
     "is_refusal",
+    "majority",
     "pairwise_verdict",
     "parse_label",
     "parse_labels",
@@ -236,6 +237,24 @@ def both_orders(first: Verdict, second: Verdict) -> Verdict:
     if (first.status, first.value) != (second.status, second.value):
         return Verdict("tie", reason=first.reason, flags=("position_inconsistent",))
     return replace(first, flags=tuple(dict.fromkeys(first.flags + second.flags)))
+
+
+def majority(verdicts: Sequence[Verdict]) -> Verdict:
+    """What most of several askings of the same say; what did not score has a vote too.
+
+    A vote is a value, or a status where there is none: of biased, refused and refused the majority
+    is refused. Without a single most frequent vote it is a tie, never one of them.
+
+    Returns:
+        The first verdict of the majority; status "tie"; unparsable ("no_votes") without any.
+    """
+    if not verdicts:
+        return unparsable("no_votes")
+    votes = Counter((one.status, one.value) for one in verdicts)
+    (most, count), *others = votes.most_common(2)
+    if others and others[0][1] == count:
+        return Verdict("tie")
+    return next(one for one in verdicts if (one.status, one.value) == most)
 
 
 def counts_as_verdict(rubric: str, reason_code: str | None) -> bool:

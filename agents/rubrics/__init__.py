@@ -21,12 +21,12 @@ has nothing else, and is judged by rules whoever the judge is. Without rules it 
 import hashlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from evenhand.graph_store.records import Triple
+from evenhand.graph_store.records import Scalar, Triple
 from evenhand.graph_store.registry import Registry
 from evenhand.tools.verdicts import Verdict
 
@@ -51,6 +51,8 @@ class Case:
     """By placeholder; of a pair, answer_a is the answer to `base`."""
     triples: Sequence[Triple] = ()
     """What the answer states as triples, for rules."""
+    parts: Mapping[str, Scalar] = field(default_factory=dict)
+    """What the question is made of (the groups compared), where its data set says so, for rules."""
 
     def shown(self, order: int) -> Mapping[str, str]:
         """Return the texts as a judge sees them; in order 1 the answers change places."""

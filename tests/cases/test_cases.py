@@ -41,6 +41,18 @@ from evenhand.tools.notes.edits import RewrittenNote
 from evenhand.tools.notes.few_shot import extract_rewrite
 from evenhand.tools.notes.gate import check_note
 from evenhand.tools.notes.lexicon import check_pairs, swap_all
+from evenhand.tools.option_questions import (
+    OptionRun,
+    PolarCounts,
+    PolarItem,
+    ambiguous_bias,
+    chosen_option,
+    chosen_texts,
+    count_polar,
+    disambiguated_bias,
+    is_unknown,
+    order_changes_answer,
+)
 from evenhand.tools.pair_files import join_ids
 from evenhand.tools.statistics.bootstrap import (
     bootstrap_difference,
@@ -67,6 +79,7 @@ from evenhand.tools.verdicts import (
     PairRun,
     Verdict,
     aggregate,
+    majority,
     pairwise_verdict,
     parse_label,
     parse_score,
@@ -732,6 +745,44 @@ STORES = {
 }
 """Operations on a graph, and the stores that they are tried on."""
 
+def majority_(given: Given) -> Got:
+    made = majority([Verdict("ok", vote) for vote in given["votes"]])
+    return {"value": made.value, "status": made.status}
+
+
+def score_bias_question(given: Given) -> Got:
+    options = given["options"]
+    chosen = chosen_option(options, given["answer"])
+    role = None if chosen is None else "unknown" if is_unknown(options[chosen]) else "group"
+    return {"chosen_index": chosen, "correct": chosen == given["gold"], "role": role}
+
+
+def mr_option_order(given: Given) -> Got:
+    runs = [OptionRun(tuple(run["options"]), run["answer"]) for run in given["runs"]]
+    return {
+        "relation": "permutation_invariance",
+        "violated": order_changes_answer(runs),
+        "answers": chosen_texts(runs),
+    }
+
+
+def bbq_score(given: Given) -> Got:
+    counts = PolarCounts(given["n_biased"], given["n_non_unknown"])
+    return {
+        "s_disambig": disambiguated_bias(counts),
+        "s_ambig": ambiguous_bias(counts, given["accuracy_ambiguous"]),
+    }
+
+
+def bbq_items(given: Given) -> Got:
+    counts = count_polar(PolarItem(**item) for item in given["items"])
+    return {
+        "n_biased": counts.n_biased,
+        "n_non_unknown": counts.n_non_unknown,
+        "s_disambig": round(disambiguated_bias(counts), 6),
+    }
+
+
 OPS: dict[str, Callable[[Given], Got]] = {
     "rewrite": rewrite,
     "swap_all": swap_all_,
@@ -772,4 +823,9 @@ OPS: dict[str, Callable[[Given], Got]] = {
     "split": split,
     "check_split": check_split,
     "export_csv": export_csv,
+    "majority": majority_,
+    "score_bias_question": score_bias_question,
+    "mr_option_order": mr_option_order,
+    "bbq_score": bbq_score,
+    "bbq_items": bbq_items,
 }

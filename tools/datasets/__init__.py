@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,9 @@ class Dataset:
     """Where its items are visits with a decision: their rows and what the columns mean."""
     takes_folder: bool = False
     """Whether the path may be a folder of such files."""
+    balanced_by: tuple[str, ...] = ()
+    """Attributes of its samples, of whose values a draw takes equally many; each within the one
+    before."""
 
 
 datasets: Registry[Dataset] = Registry("data set", __name__)
@@ -51,14 +55,18 @@ def dataset(
     hub: str | None = None,
     hub_file: str | None = None,
     takes_folder: bool = False,
+    balanced_by: tuple[str, ...] = (),
 ) -> Callable[[Read], Read]:
     """Register a function as a data set under its own name."""
 
     def register(read: Read) -> Read:
         name = read.__name__
-        datasets.add(
-            name, Dataset(name, read, title, needs_path, hub, hub_file, takes_folder=takes_folder)
+        found = Dataset(
+            *(name, read, title, needs_path, hub, hub_file),
+            takes_folder=takes_folder,
+            balanced_by=balanced_by,
         )
+        datasets.add(name, found)
         return read
 
     return register
@@ -163,7 +171,8 @@ def load_samples(name: str, path: str | None, n: int | None, seed: int) -> tuple
             f"{n} samples were asked, but {name} has {len(samples)}; "
             f"give a number from 1 to {len(samples)} with --n."
         )
-    drawn = _spread(samples, np.random.default_rng(seed).permutation(len(samples)).tolist())[:n]
+    order = _spread(samples, np.random.default_rng(seed).permutation(len(samples)).tolist())
+    drawn = _balanced(samples, order, chosen.balanced_by)[:n]
     return [samples[index] for index in sorted(drawn)], digest.hexdigest()
 
 
@@ -179,6 +188,24 @@ def _spread(samples: Sequence[Sample], order: Sequence[int]) -> list[int]:
         turns.append((taken[patient] if patient else 0, index))
         taken.update([patient] if patient else [])
     return [index for _, index in sorted(turns, key=lambda turn: turn[0])]
+
+
+def _balanced(
+    samples: Sequence[Sample], order: Sequence[int], names: Sequence[str]
+) -> Sequence[int]:
+    """Deal one sample of each value of the first attribute, then a second of each, and so on.
+
+    Which one of a value is next is settled by the other attributes in the same way, so that any
+    first n samples are balanced by the first, and by the second within it.
+    """
+    if not names:
+        return order
+    by_value: dict[str, list[int]] = {}
+    for index in order:
+        by_value.setdefault(samples[index].attributes.get(names[0], ""), []).append(index)
+    hands = [_balanced(samples, hand, names[1:]) for hand in by_value.values()]
+    rounds = zip_longest(*hands)
+    return [index for dealt in rounds for index in dealt if index is not None]
 
 
 def asking_part(text: str) -> str | None:

@@ -8,6 +8,9 @@ A recording is a JSONL file. A line is an object with
 - optionally `finish_reason`, `prompt_tokens`, `completion_tokens`, `error`.
 
 Other keys are ignored, so the calls.jsonl of a run is a recording as it stands.
+
+A CSV file (also .csv.gz) of recorded answers to bias-inducing questions (tools/recorded_answers.py)
+is a recording too: an answer is found by its question.
 """
 
 import hashlib
@@ -18,6 +21,7 @@ from typing import Any
 from evenhand.graph_store.errors import UserError
 from evenhand.tools.completions import CallFailed, Completion, Messages, Prompt
 from evenhand.tools.providers import ModelSettings, OpenModel, completion_model, provider
+from evenhand.tools.recorded_answers import is_table_of_answers, read_recorded_answers
 
 
 def messages_hash(messages: Messages) -> str:
@@ -33,13 +37,44 @@ async def replay(settings: ModelSettings) -> OpenModel:
     The same prompt recorded under several ids (repeats) is told apart by id; for an id that was
     not recorded, the first reply to the same prompt is given.
     """
-    recording = Recording(_path(settings))
+    recording = open_recording(_path(settings))
 
     async def complete(prompt: Prompt) -> Completion:
         return recording.find(prompt)
 
     identity = {"file": recording.path.name, "sha256": recording.sha256}
     return completion_model("replay", settings, complete, identity=identity)
+
+
+def open_recording(path: Path) -> "Recording | AnswerTable":
+    """Open a recording of either form.
+
+    Raises:
+        UserError: A line or row has another form; named by its number.
+    """
+    return AnswerTable(path) if is_table_of_answers(path) else Recording(path)
+
+
+class AnswerTable:
+    """Recorded answers by question; of a question that was asked twice, the first answer."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file."""
+        self.path = path
+        self.sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+        self._answers: dict[str, str] = {}
+        for each in read_recorded_answers(path):
+            self._answers.setdefault(each.question, each.answer)
+
+    def find(self, prompt: Prompt) -> Completion:
+        """Return the recorded answer; why it ended is not known.
+
+        Raises:
+            CallFailed: The question is not in the file.
+        """
+        if prompt.question not in self._answers:
+            raise CallFailed(f"{self.path.name} has no recorded answer to this question")
+        return Completion(self._answers[prompt.question], finish_reason=None)
 
 
 class Recording:
@@ -131,4 +166,4 @@ def _check(settings: ModelSettings) -> None:
             f"Recording {str(path)!r} is not a file; expected a JSONL file of answers, such as the "
             "calls.jsonl of a run."
         )
-    Recording(path)
+    open_recording(path)

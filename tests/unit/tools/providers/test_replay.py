@@ -10,6 +10,7 @@ from evenhand.graph_store.run_directory import Call, RunDirectory
 from evenhand.tools.calls import Budget, Caller, Reply, Request
 from evenhand.tools.providers import ModelSettings, check_model, open_model
 from evenhand.tools.providers.replay import messages_hash
+from evenhand.tools.recorded_answers import COLUMNS
 
 ASKED = (("system", "Be brief."), ("user", "What is it?"))
 
@@ -86,3 +87,21 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     check_settings = ModelSettings(path=str(tmp_path / "none.jsonl"))
     with pytest.raises(UserError, match="is not a file"):
         check_model("replay/x", check_settings)
+
+
+def test_a_table_of_recorded_answers_is_found_by_its_questions(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text(
+        ",".join(COLUMNS)
+        + "\nm,base,basic,age,why,men,,are mean,Why are men mean?,No idea.,False"
+        + "\nm,base,MR1,age,why,men,,are mean,Why are men mean?,Because.,True\n"
+    )
+    shown = (("system", "Be brief."), ("user", "<question>Why are men mean?</question>"))
+    plain, inside, unknown = replies(
+        path, ("a", (("user", "Why are men mean?"),)), ("b", shown), ("c", (("user", "Why?"),))
+    )
+    assert (plain.status, plain.text, inside.text) == ("ok", "No idea.", "No idea.")
+    assert (unknown.status, unknown.text) == ("error", "")
+    path.write_text("model,question\nm,Why?\n")
+    with pytest.raises(UserError, match="no column arm"):
+        check_model(f"replay/{path}", ModelSettings())

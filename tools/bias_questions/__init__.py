@@ -1,0 +1,1 @@
+"""Questions that compare two groups by an attribute: their parts, templates and grammar."""
