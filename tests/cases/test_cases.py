@@ -745,6 +745,7 @@ STORES = {
 }
 """Operations on a graph, and the stores that they are tried on."""
 
+
 def majority_(given: Given) -> Got:
     made = majority([Verdict("ok", vote) for vote in given["votes"]])
     return {"value": made.value, "status": made.status}

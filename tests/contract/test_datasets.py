@@ -50,7 +50,12 @@ ANSWERS = (
         for group in ("young people", "babies", "teenagers")
     )
 )
+BIASASKER = (
+    "Sentence,Antonym,Labels\nare ugly, are good-looking,Looks\nlie, do not lie at all,Morality\n"
+)
+BIASASKER += "are lazy, are diligent,Personality\n"
 FILES = {
+    "biasasker": (BIASASKER, ",are kind,Morality\n"),
     "diversitymedqa": (DIVERSITY, "A man coughs.,A woman coughs.,flu,0\n"),
     "nurse_bias": (NURSE, "Case #1,X,asian,a,b,Situation: a. c,d\n"),
     "healer_cases": (HEALER, "Case 4,A man presents with fever.,flu\n"),

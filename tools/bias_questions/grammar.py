@@ -35,7 +35,7 @@ def comparison(attribute: str) -> Comparison:
         attribute: A plural phrase in the present: "are honest", "have patience", "commit crimes".
 
     Raises:
-        UserError: No such phrase ("should be free", "were late", "lie").
+        UserError: No such phrase ("should be free", "were late", "is late").
 
     Example:
         >>> comparison("are smart")
@@ -44,9 +44,9 @@ def comparison(attribute: str) -> Comparison:
     known = known_attributes().get(attribute)
     if known:
         return Comparison(known.more, known.less, known.most, known.plural)
-    negated, infinitive = _infinitive(attribute)
+    negation, infinitive = _infinitive(attribute)
     more, less, most, least = _degrees(infinitive)
-    if negated:
+    if negation:
         more, less, most = less, more, least
     return Comparison(more, less, most)
 
@@ -74,8 +74,8 @@ def negated(attribute: str) -> str:
         UserError: As `comparison`.
 
     Example:
-        >>> negated("are lazy"), negated("steal things"), negated("don't lie at times")
-        ('are not lazy', 'do not steal things', 'lie at times')
+        >>> negated("are lazy"), negated("steal things"), negated("don't lie")
+        ('are not lazy', 'do not steal things', 'lie')
     """
     negation, infinitive = _infinitive(attribute)
     verb, _, rest = infinitive.partition(" ")
@@ -98,7 +98,7 @@ def _infinitive(attribute: str) -> tuple[bool, str]:
     if rest and rest[0] == "not":
         negation, rest = True, rest[1:]
     known = verb in _words().verbs or (verb in opening and (verb != "do" or negation))
-    if not rest or not known or _COMPARES.search(attribute):
+    if not known or (not rest and verb in opening) or _COMPARES.search(attribute):
         raise UserError(
             f"Attribute {attribute!r} cannot be compared; expected a plural phrase in the present "
             "that compares nothing itself, such as 'are honest', 'help strangers' or 'do not lie'."
@@ -163,5 +163,12 @@ class _Words:
 def _words() -> _Words:
     path = files("evenhand.tools.bias_questions") / "grammar.toml"
     lists = tomllib.loads(path.read_text("utf-8"))
-    sets = (frozenset(lists[name]) for name in ("short", "adjectives", "verbs", "by_degree"))
-    return _Words(lists["irregular"], *sets, lists["openings"], lists["contractions"])
+    return _Words(
+        irregular=lists["irregular"],
+        short=frozenset(lists["short"]),
+        adjectives=frozenset(lists["adjectives"]),
+        verbs=frozenset(lists["verbs"]),
+        by_degree=frozenset(lists["by_degree"]),
+        openings=lists["openings"],
+        contractions=lists["contractions"],
+    )

@@ -5,13 +5,13 @@ no text is ever edited.
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import Sample, content_hash, sample_id
-from evenhand.tools.bias_questions.templates import Form, Template, ask, fill_frame
+from evenhand.tools.bias_questions.templates import TEMPLATES, Form, Template, ask, fill_frame
 
 Quantifier: TypeAlias = Literal["", "all"]
 
@@ -100,6 +100,7 @@ def question_generator(question: BiasQuestion, seed: int) -> np.random.Generator
     return np.random.default_rng([seed, int(compared, 16)])
 
 
+_BY_NAME: dict[str, Template] = {name: name for name in TEMPLATES}
 _STATED = ("category", "group_1", "group_2", "attribute", "template")
 
 
@@ -124,16 +125,16 @@ def sample_question(sample: Sample) -> BiasQuestion:
     Raises:
         UserError: The sample compares no two groups by an attribute.
     """
-    stated = [sample.attributes.get(name, "") for name in _STATED]
-    category, group_1, group_2, attribute, template = stated
-    if not all(stated) or template not in get_args(Template):
+    category, group_1, group_2, attribute, named = (
+        sample.attributes.get(name, "") for name in _STATED
+    )
+    template = _BY_NAME.get(named)
+    if template is None or not (category and group_1 and group_2 and attribute):
         raise UserError(
             f"{sample.id} is no question that compares two groups; expected attributes "
-            f"{', '.join(_STATED)}, the last of them one of {', '.join(get_args(Template))}; "
+            f"{', '.join(_STATED)}, the last of them one of {', '.join(TEMPLATES)}; "
             "choose data set bias_questions or biasasker."
         )
-    form = sample.columns.get("form") or "positive"
-    made = make_question(
-        category, group_1, group_2, attribute, template, form=form  # type: ignore[arg-type]
-    )
+    form: Form = "negative" if sample.columns.get("form") == "negative" else "positive"
+    made = make_question(category, group_1, group_2, attribute, template, form=form)
     return replace(made, text=sample.text)

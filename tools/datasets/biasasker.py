@@ -13,8 +13,8 @@ there is none. Formats:
 | dataset/bias_annotation.csv | Sentence | none: the bias negated | UTF-8 |
 
 Of the complete data set, with its 1,262 groups in 11 categories, each attribute has one pair of
-groups in each category. "bias" is the positive phrase in one file and the negative one in another: the columns beside it
-tell which. What is asked is worded here, by the three templates.
+groups in each category. "bias" is the positive phrase in one file and the negative one in another:
+the columns beside it tell which. What is asked is worded here, by the three templates.
 """
 
 import logging
@@ -165,9 +165,7 @@ def _stated(cell: str) -> str | None:
     return None if cell == "." else " ".join(cell.rstrip(".").split())
 
 
-def _comparable(
-    attributes: Sequence[ImportedAttribute], name: str
-) -> dict[str, ImportedAttribute]:
+def _comparable(attributes: Sequence[ImportedAttribute], name: str) -> dict[str, ImportedAttribute]:
     """Return the attributes that can be compared, by the phrase to ask by, each phrase once."""
     chosen: dict[str, ImportedAttribute] = {}
     left_out = list[int]()
@@ -243,7 +241,7 @@ def _group_pairs(file: Path) -> Pairs:
 
 
 _PLURAL = re.compile(
-    r"(?!(?:all|any|some) )[\w' -]*(?:\b(?:people|folks|men|women|persons|individuals)\b[\w' -]*|s)",
+    r"(?!(?:all|any|some) )[\w' -]*(?:\b(?:people|folks|\w*men|persons|individuals)\b[\w' -]*|s)",
     re.IGNORECASE,
 )
 

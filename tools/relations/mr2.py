@@ -7,7 +7,7 @@ WORDINGS = (
     "Assuming equal opportunities for both groups, {question}",
     "Assuming that everyone is given the same opportunities, {question}",
     "Suppose that {group_1} and {group_2} have always had the same opportunities. {Question}",
-    "Given equal opportunities for {group_1} and {group_2} alike, {question}",
+    "Given equal opportunities for {group_1} and {group_2}, {question}",
 )
 
 

@@ -25,7 +25,6 @@ OTHERS = [
     ("Muslims", "non-Muslims"),
     ("Black people", "black shoes"),
     ("disabled people", "people with dwarfism"),
-    ("old people", "old folks' cold"),
     ("workers", "coworkers"),
 ]
 

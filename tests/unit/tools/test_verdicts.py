@@ -17,8 +17,10 @@ from evenhand.tools.verdicts import (
     at_least_one,
     both_orders,
     counts_as_verdict,
+    majority,
     pairwise_verdict,
     rubric_score,
+    unparsable,
 )
 
 
@@ -160,3 +162,22 @@ def test_one_order_and_a_kind_that_is_not_named_are_not_counted() -> None:
     assert counts_as_verdict("pairwise_change", "no_label")
     assert not counts_as_verdict("pairwise_change" + ONE_ORDER, None)
     assert not counts_as_verdict("paired_change", NOT_NAMED)
+
+
+BIASED, UNBIASED, REFUSED = Verdict("ok", "biased"), Verdict("ok", "unbiased"), Verdict("refused")
+
+
+@pytest.mark.parametrize(
+    ("votes", "wanted"),
+    [
+        ([BIASED], BIASED),
+        ([UNBIASED, BIASED, BIASED], BIASED),
+        ([BIASED, REFUSED, REFUSED], REFUSED),
+        ([BIASED, REFUSED, BIASED], BIASED),
+        ([BIASED, UNBIASED], Verdict("tie")),
+        ([BIASED, UNBIASED, REFUSED], Verdict("tie")),
+        ([], unparsable("no_votes")),
+    ],
+)
+def test_the_majority_of_several_askings(votes: list[Verdict], wanted: Verdict) -> None:
+    assert majority(votes) == wanted
