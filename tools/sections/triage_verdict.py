@@ -11,6 +11,7 @@ from evenhand.tools.sections import ReportContext, fill, section
 from evenhand.tools.sections.verdict import OUTCOME_WORDS, Outcome
 from evenhand.tools.statistics.estimate import ALPHA, is_borderline
 from evenhand.tools.triage import words
+from evenhand.tools.triage.asked_models import AskedModel
 from evenhand.tools.triage.measure import DTS, NET_DTS, PDR, TriageNumber
 from evenhand.tools.triage.metrics import Way
 from evenhand.tools.triage.pairs import CONTROL_ARMS
@@ -110,6 +111,8 @@ def notes(view: TriageView) -> Iterator[str]:
     yield words.scale(view.results.levels, view.direction)
     if view.card is not None:
         yield mimic_sentence(view)
+    elif view.model is not None:
+        yield model_sentence(view.model)
     yield noise_sentence(view)
     yield left_out_sentence(view)
 
@@ -124,6 +127,18 @@ def mimic_sentence(view: TriageView) -> str:
         return f"{sentence}; how well it agrees with them is not known."
     return (
         f"{sentence}; on {quality.n:,} other visits it agrees with them with a quadratically "
+        f"weighted kappa of {quality.kappa_w:.2f} (0: chance, 1: always)."
+    )
+
+
+def model_sentence(model: AskedModel) -> str:
+    """Say that a model was asked as it is, and how well it decides as the people did."""
+    quality = model.quality.get("full")
+    sentence = f"{model.name} was asked as it is; it was fitted to none of the decisions"
+    if quality is None or quality.kappa_w is None:
+        return f"{sentence}, and how well it agrees with them is not known."
+    return (
+        f"{sentence}, and on {quality.n:,} visits it agrees with them with a quadratically "
         f"weighted kappa of {quality.kappa_w:.2f} (0: chance, 1: always)."
     )
 

@@ -10,15 +10,16 @@ visits as they are. The audited mimic is not among them: fitted to the whole hal
 what is fitted to a resample of it in one direction, and that would be taken for noise.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from evenhand.graph_store.records import Sample, Variant
 from evenhand.graph_store.run_directory import RunDirectory
-from evenhand.graph_store.scores import UNSCORED, Scores
+from evenhand.graph_store.scores import UNSCORED, Scores, read_scores
 from evenhand.tools.counterfactual_visits import NOT_STATED, Showing
 from evenhand.tools.run_visits import RunVisits, read_run_visits, read_showing
 from evenhand.tools.statistics.estimate import Counts
@@ -26,6 +27,9 @@ from evenhand.tools.triage.pairs import MAIN_ARM, TriagePairs, patient_numbers
 from evenhand.training.splits import patient_key
 
 PLACEBO, REPEAT = "placebo", "repeat"
+MIMIC = "mimic"
+AGAINST = "against"
+"""Folder in a run of what is the second model's: its scores, and its own models."""
 GATE_REJECTED, MISSING, OK = "gate_rejected", "missing", "ok"
 
 
@@ -66,6 +70,7 @@ class RunPairs:
         variants: By sample, arm and the group shown; None for the visit as it is.
         rejected: Variants that did not pass the gate.
         scores: What the decider said.
+        asked_as_is: Whether it is a model that was fitted to none of the decisions.
     """
 
     chosen: RunVisits
@@ -74,10 +79,16 @@ class RunPairs:
     variants: dict[tuple[str, str, str | None], Variant]
     rejected: frozenset[str]
     scores: Scores
+    asked_as_is: bool = False
 
     @classmethod
-    def read(cls, run: RunDirectory) -> "RunPairs":
+    def read(cls, run: RunDirectory, folder: str = "") -> "RunPairs":
         """Read a run whose stages up to `answer` are there, whole or in part.
+
+        Args:
+            run: Of the counterfactual recipe.
+            folder: Where the scores lie in it: "" for the model under audit, AGAINST for the one
+                it is set against.
 
         Raises:
             UserError: It has no visits, or a file of it is damaged.
@@ -93,7 +104,8 @@ class RunPairs:
             controls=tuple(run.manifest.plan.get("controls") or ()),
             variants=variants,
             rejected=frozenset(v.subject_id for v in run.gate() if v.value != "accepted"),
-            scores=run.scores(),
+            scores=read_scores(run.path / folder),
+            asked_as_is=not is_mimic(asked_model(run.manifest.plan, folder)),
         )
 
     @property
@@ -108,7 +120,13 @@ class RunPairs:
 
     @property
     def refit_couples(self) -> list[tuple[int, int]]:
-        """Each refit with the next, the last with the first; without two refits none."""
+        """Each refit with the next, the last with the first.
+
+        A model that is fitted to nothing is set against itself: nothing can move, and a control
+        arm in which nothing moves is shown as no information.
+        """
+        if self.asked_as_is:
+            return [(0, 0)]
         numbers = self.refits
         return list(zip(numbers, (*numbers[1:], *numbers[:1]), strict=True)) if numbers[1:] else []
 
@@ -200,17 +218,29 @@ class RunPairs:
         )
 
 
-def read_arms(run: RunDirectory) -> dict[str, TriagePairs]:
+def asked_model(plan: Mapping[str, Any], folder: str = "") -> str:
+    """Return the model of a plan (as JSON) whose scores lie in a folder of its run."""
+    role = (plan.get(AGAINST) or {}) if folder else plan.get("roles", {}).get("target", {})
+    return str(role.get("model", MIMIC))
+
+
+def is_mimic(model: str) -> bool:
+    """Say whether a model is one that is fitted to the decisions: "mimic" or "mimic/NAME"."""
+    return model.partition("/")[0] == MIMIC
+
+
+def read_arms(run: RunDirectory, folder: str = "") -> dict[str, TriagePairs]:
     """Return the pairs of a run by arm: the plan's arms, then placebo and repeat.
 
     Args:
         run: A run of the counterfactual recipe that has loaded its visits; pairs that were not
             asked yet are unscored with status "missing".
+        folder: As for RunPairs.read.
 
     Raises:
         UserError: It has no visits, or a file of it is damaged.
     """
-    read = RunPairs.read(run)
+    read = RunPairs.read(run, folder)
     return {arm: read.pairs(arm) for arm in read.arms}
 
 
