@@ -46,8 +46,7 @@ async def ask_directly(
     try:
         _same_model(context, target, scorer)
         for sentence in scorer.says:
-            message = f"{target.name}: {sentence}"
-            context.run.append_event(Event(at=time.time(), kind="warning", message=message))
+            say_once(context, f"{target.name}: {sentence}")
         waiting: list[LabelScores] = []
         written = time.monotonic()
 
@@ -70,6 +69,12 @@ async def ask_directly(
             await write()
     finally:
         await scorer.close()
+
+
+def say_once(context: AuditContext, message: str) -> None:
+    """Tell whoever follows the run a sentence, unless it was told before it was resumed."""
+    if not any(event.message == message for event in context.run.events()):
+        context.run.append_event(Event(at=time.time(), kind="warning", message=message))
 
 
 def _prompts(chosen: RunVisits, variants: Sequence[Variant]) -> list[str]:

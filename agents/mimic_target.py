@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from evenhand.agents.asking import Counts, by_status
-from evenhand.agents.direct_target import ask_directly
+from evenhand.agents.direct_target import ask_directly, say_once
 from evenhand.agents.label_targets import LabelTarget, label_targets
 from evenhand.agents.state import AuditContext
 from evenhand.graph_store.errors import RunStopped
@@ -25,9 +25,10 @@ from evenhand.tools.run_visits import RunVisits, read_run_visits
 from evenhand.tools.triage.run_measurements import measure_pairs_of
 from evenhand.tools.triage.run_pairs import REPEAT
 from evenhand.training.fitting import FitPlan, FittedMimic, fit_mimic, load_mimic, refits
+from evenhand.training.lent import FitProgress, Lent
 from evenhand.training.levels import likeliest_levels
 from evenhand.training.mimic_rows import mimic_rows
-from evenhand.training.mimics import FitProgress, Lent, mimics
+from evenhand.training.mimics import mimics
 
 MODEL, REFITS, EMBEDDINGS = "model", "refits", "embeddings"
 _ROWS_A_PART, _PROMPTS_A_PART = 8_192, 1_024
@@ -154,10 +155,7 @@ def _say_device(context: AuditContext, target: LabelTarget) -> None:
         return
     from evenhand.training.language_models import choose_device
 
-    message = f"{target.name}: {choose_device('auto')[1]}"
-    known = any(event.message == message for event in context.run.events())
-    if not known:
-        context.run.append_event(Event(at=time.time(), kind="warning", message=message))
+    say_once(context, f"{target.name}: {choose_device('auto')[1]}")
 
 
 def _refit_count(context: AuditContext) -> int:

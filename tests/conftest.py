@@ -27,7 +27,7 @@ from evenhand.graph_store.records import (
 from evenhand.graph_store.run_directory import Call, Manifest, RunDirectory, StageName
 
 if TYPE_CHECKING:
-    from evenhand.training.mimics import Lent
+    from evenhand.training.lent import Lent
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -552,8 +552,8 @@ def make_tiny_model(tmp_path_factory: pytest.TempPathFactory) -> MakeTinyModel:
 def tiny_lent(make_tiny_model: MakeTinyModel) -> "Lent":
     """What a language model's fit is lent: short prompts, the real scorer, a tiny base."""
     from evenhand.tools.scoring.torch import lend_scorer, torch_base
+    from evenhand.training.lent import Lent, Renderer
     from evenhand.training.mimic_rows import MimicRows
-    from evenhand.training.mimics import Lent, Renderer
 
     def render(rows: MimicRows) -> list[str]:
         numbers = {n: [f"{v:g}" for v in values] for n, values in rows.numbers.items()}

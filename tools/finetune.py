@@ -16,17 +16,10 @@ from evenhand.tools.visit_prompts import bare, frozen_renderer, visit_renderer, 
 from evenhand.tools.visits import Visits
 from evenhand.training.embedding_cache import EmbeddingCache
 from evenhand.training.fitting import FitPlan
+from evenhand.training.lent import TEMPLATE_FILE, Embedder, FitProgress, Lent, no_report
 from evenhand.training.levels import ClassWeights
 from evenhand.training.mimic_rows import ColumnKind, Decisions, MimicArm, mimic_rows
-from evenhand.training.mimics import (
-    TEMPLATE_FILE,
-    Embedder,
-    FitProgress,
-    Lent,
-    MimicKind,
-    MimicSettings,
-    mimics,
-)
+from evenhand.training.mimics import MimicKind, MimicSettings, mimics
 from evenhand.training.model_card import read_card
 
 EMBEDDINGS = "all-MiniLM-L6-v2"
@@ -148,7 +141,7 @@ def open_lent(
     attributes: Sequence[str] = (),
     settings: MimicSettings | None = None,
     cache: Path | None = None,
-    on_progress: Callable[[FitProgress], None] = lambda progress: None,
+    on_progress: Callable[[FitProgress], None] = no_report,
 ) -> Lent:
     """Return what a kind of mimic is lent for a fit; no language model is opened yet.
 

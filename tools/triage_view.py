@@ -35,17 +35,20 @@ class OtherDecider:
 
     run_id: str
     decider: str
-    model: AskedModel
     results: TriageResults
     differences: tuple[DeciderDifference, ...]
     """This run's decider and model less the other, on the pairs that both have."""
+    model: AskedModel | None = None
+    """Who gave the levels."""
     by_model: bool = False
     """Whether it is another model of the same decider."""
+    in_this_run: bool = False
+    """Whether it was asked by the same plan."""
 
     @property
     def label(self) -> str:
         """What tells it from this run's: the model's name, or the decider's."""
-        return self.model.name if self.by_model else self.decider
+        return self.model.name if self.by_model and self.model else self.decider
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,11 @@ class TriageView:
         """The models of this decider on these visits, and the run of each, this one's first."""
         if self.model is None:
             return ()
-        beside = [(one.model, one.run_id) for one in self.others if one.by_model]
+        beside = [
+            (one.model, "" if one.in_this_run else one.run_id)
+            for one in self.others
+            if one.by_model and one.model
+        ]
         return ((self.model, ""), *beside)
 
     def is_silent(self, arm: str) -> bool:
@@ -155,6 +162,7 @@ def _beside(
         results=measure_arms(model.arms, seed=other.manifest.seed),
         differences=compare_deciders(view.arms, model.arms, seed=run.manifest.seed),
         by_model=by_model,
+        in_this_run=other is run,
     )
 
 

@@ -17,8 +17,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from evenhand.tools.visit_mapping import VisitMapping
+from evenhand.training.lent import Renderer
 from evenhand.training.mimic_rows import MimicRows
-from evenhand.training.mimics import Renderer
 
 Language = Literal["en", "fr"]
 

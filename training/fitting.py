@@ -15,16 +15,10 @@ import numpy as np
 
 from evenhand.graph_store.errors import UserError
 from evenhand.training.fit_quality import FitQuality, fit_quality
+from evenhand.training.lent import NOTHING_LENT, Lent
 from evenhand.training.levels import Probabilities, level_weights
 from evenhand.training.mimic_rows import ARMS, Decisions, MimicArm
-from evenhand.training.mimics import (
-    NOTHING_LENT,
-    Lent,
-    Mimic,
-    MimicKind,
-    MimicSettings,
-    mimics,
-)
+from evenhand.training.mimics import Mimic, MimicKind, MimicSettings, mimics
 from evenhand.training.model_card import ModelCard, read_card, write_card
 from evenhand.training.splits import patient_key, resampled_patients, shared_patients
 
@@ -90,7 +84,7 @@ def fit_mimic(plan: FitPlan, folder: Path, lent: Lent = NOTHING_LENT) -> FittedM
     """
     kind = mimics.get(plan.mimic)
     check_decisions(plan)
-    lent.check(kind)
+    lent.check(kind.needs)
     wanted = _card(plan, kind, lent, resampled=False)
     if folder.exists():
         return _resumed(wanted, folder, lent)
@@ -108,7 +102,7 @@ def load_mimic(folder: Path, lent: Lent = NOTHING_LENT) -> FittedMimic:
     """
     card = read_card(folder)
     kind = mimics.get(card.mimic)
-    lent.check(kind)
+    lent.check(kind.needs)
     for part, name in _lent_names(kind, lent).items():
         if card.lent[part] != name:
             raise UserError(

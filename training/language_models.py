@@ -11,7 +11,7 @@ from typing import Any
 
 from evenhand.graph_store.errors import UserError
 from evenhand.training.label_tokens import HubTokenizer
-from evenhand.training.mimics import TorchBase
+from evenhand.training.lent import TorchBase
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,9 @@ import contextlib
 import json
 import logging
 import shutil
+import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +28,8 @@ from evenhand.training.language_examples import (
     training_order,
 )
 from evenhand.training.language_models import is_out_of_memory
+from evenhand.training.lent import FitProgress
 from evenhand.training.lora_targets import linear_names, resolve_lora_targets
-from evenhand.training.mimics import FitProgress
 from evenhand.training.preflight import Preflight, preflight
 
 log = logging.getLogger(__name__)
@@ -96,7 +98,13 @@ def with_adapter(model: Any, training: LoraTraining) -> tuple[Any, tuple[str, ..
         target_modules=list(targets),
         task_type="CAUSAL_LM",
     )
-    return get_peft_model(model, config), targets
+    with warnings.catch_warnings():
+        # Of names that peft itself reads from transformers.
+        warnings.simplefilter("ignore", FutureWarning)
+        adapted = get_peft_model(model, config)
+    # With a name, every checkpoint would ask the Hub whether the vocabulary was changed.
+    adapted.peft_config["default"].base_model_name_or_path = ""
+    return adapted, targets
 
 
 def train_adapter(
@@ -199,26 +207,28 @@ def _trained(
         _load_adapter(model, kept[0])
         return steps, _curve(json.loads((kept[0] / _STATE).read_text("utf-8"))["log_history"])
     follower = _follower(training, steps, work is not None, on_progress)
-    trainer = LabelTrainer(
-        model=model,
-        args=_arguments(training, steps, work, model.device.type),
-        train_dataset=list(examples),
-        data_collator=layout,
-        callbacks=[follower],
-    )
-    trainer.loss_is_scaled_for_ga = False
-    trainer.remove_callback(PrinterCallback)
-    trainer.train(resume_from_checkpoint=str(kept[0]) if kept else None)
+    # The Trainer wants a folder, even where it is to keep nothing.
+    with tempfile.TemporaryDirectory() as nowhere:
+        trainer = LabelTrainer(
+            model=model,
+            args=_arguments(training, steps, work or Path(nowhere), model.device.type),
+            train_dataset=list(examples),
+            data_collator=layout,
+            callbacks=[follower],
+        )
+        trainer.loss_is_scaled_for_ga = False
+        trainer.remove_callback(PrinterCallback)
+        trainer.train(resume_from_checkpoint=str(kept[0]) if kept else None)
     if follower.raised is not None:
         raise follower.raised
     return kept[1] if kept else 0, _curve(trainer.state.log_history)
 
 
-def _arguments(training: LoraTraining, steps: int, work: Path | None, device: str) -> Any:
+def _arguments(training: LoraTraining, steps: int, folder: Path, device: str) -> Any:
     from transformers import TrainingArguments
 
     return TrainingArguments(
-        output_dir=str(work) if work else "unused",
+        output_dir=str(folder),
         num_train_epochs=1,
         train_sampling_strategy="sequential",
         per_device_train_batch_size=training.batch,

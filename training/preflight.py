@@ -120,7 +120,7 @@ def preflight(
     trainable = sum(each.numel() for each in model.parameters() if each.requires_grad)
     if trainable == 0:
         raise UserError(
-            "The adapter has nothing to train; name projections that the model has (--targets)."
+            "The adapter has nothing to train; name projections that the model has (--set targets)."
         )
     # The longest first: it shows whether memory suffices.
     tried = layout(sorted(examples, key=len)[-batch:])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from evenhand.training.mimics import FitProgress
+    from evenhand.training.lent import FitProgress
 
 _LINES = 20
 """Where there is no terminal: lines of a stage."""
@@ -28,7 +28,7 @@ def progress_text(progress: "FitProgress") -> str:
     """Return a fit's progress in words.
 
     Example:
-        >>> from evenhand.training.mimics import FitProgress
+        >>> from evenhand.training.lent import FitProgress
         >>> progress_text(FitProgress("training", 10, 75, 1.25, 2.5, 208.0))
         'training: step 10 of 75, loss 1.250, 2.5 visits a second, 0:03:28 left'
     """

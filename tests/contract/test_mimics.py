@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 
 import evenhand.training.mimics as folder
 from evenhand.graph_store.errors import UserError
+from evenhand.training.lent import Embedder, Lent
 from evenhand.training.levels import likeliest_levels
 from evenhand.training.mimic_rows import ARMS, Decisions, MimicRows
-from evenhand.training.mimics import Embedder, Lent, Mimic, mimics
+from evenhand.training.mimics import Mimic, mimics
 
 MakeDecisions = Callable[..., Decisions]
 N_LEVELS = 4
 """One more than the made-up visits have: a level that nobody was given is a level all the same."""
 
 SETTINGS: dict[str, dict[str, Any]] = {
-    "lora": {"epochs": 10, "learning_rate": 2e-2, "batch": 16, "dropout": 0.0}
+    "lora": {"epochs": 10, "learning_rate": 4e-3, "batch": 16, "dropout": 0.0}
 }
 """Where the defaults are for larger models than these tests have."""
 ROUNDING = {"lora": 1e-5}

@@ -25,8 +25,12 @@ MAX_DEFAULT_SLOTS = 8
 CONTEXT_TOKENS = 4096
 """Tokens of prompt and reply together, a slot."""
 
+SCORING_BLOCK = 32
+"""Tokens that engines which score compute together, from the first one on."""
 _GGML_F32 = 0
 """The number of 32-bit floats among ggml's types."""
+_FLASH_OFF = 0
+"""Of llama.cpp's kinds of attention; -1 leaves the choice to it."""
 _SMALL_BYTES = 2 << 30
 """Larger weights get one engine with all cores: a copy of them a core would not fit."""
 REPEAT_PENALTY = 1.1
@@ -161,8 +165,8 @@ class LlamaServer:
 def scoring_engines(path: Path, key: str) -> list[Any]:
     """Start engines that score: one a core for small weights, else one; a slot each.
 
-    They keep attention in 32 bits: in 16, what the cache holds of a prompt would move the
-    probabilities of the next one.
+    They compute attention in 32 bits and without the flash kernel, which rounds: with weights in
+    32 bits their log-probabilities are within 2e-4 of torch's, with that kernel within 9e-3.
 
     Args:
         path: A GGUF file.
@@ -198,6 +202,8 @@ def _engine(
     parameters.api_keys = [key or secrets.token_hex(32)]
     if exact:
         parameters.cache_type_k = parameters.cache_type_v = _GGML_F32
+        parameters.flash_attn_type = _FLASH_OFF
+        parameters.n_batch = parameters.n_ubatch = SCORING_BLOCK
     return module.Server(parameters)
 
 

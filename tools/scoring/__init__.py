@@ -6,7 +6,7 @@ OpenScorer. Modules import their packages inside functions: listing names must s
 """
 
 import importlib.util
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
@@ -91,12 +91,14 @@ class LabelScores:
             whole vocabulary, shape (n, L); NaN where the status is not "ok".
         statuses: "ok", or why there is no score ("too_long", "error").
         work: What these took.
+        label_lengths: Tokens of each label, shape (L,); empty where the backend does not know.
     """
 
     places: Levels
     log_probs: LogProbs
     statuses: tuple[str, ...]
     work: Work = field(default_factory=Work)
+    label_lengths: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         """Return the number of prompts."""
@@ -106,6 +108,20 @@ class LabelScores:
     def log_mass(self) -> NDArray[np.float64]:
         """Log of the sum of the labels' probabilities, shape (n,); NaN where unscored."""
         return log_mass(self.log_probs)
+
+    @property
+    def mean_log_probs(self) -> LogProbs:
+        """Log-probabilities a token, shape (n, L): for comparison with tools that report them.
+
+        They favour labels that are cut into easy pieces, so no decision is taken by them.
+
+        Raises:
+            ValueError: The backend does not know the labels' tokens.
+        """
+        if len(self.label_lengths) != self.log_probs.shape[1]:
+            raise ValueError("the tokens of the labels are not known")
+        means: LogProbs = self.log_probs / np.array(self.label_lengths)
+        return means
 
     @property
     def probabilities(self) -> Probabilities:
@@ -140,7 +156,7 @@ def likeliest_labels(log_probs: LogProbs) -> Levels:
         >>> likeliest_labels(np.log([[0.4, 0.1], [np.nan, np.nan]])).tolist()
         [0, -1]
     """
-    bad = np.isnan(log_probs).any(axis=-1)
+    bad = np.asarray(np.isnan(log_probs).any(axis=-1))
     levels: Levels = np.argmax(np.where(bad[:, None], 0.0, log_probs), axis=-1)
     return np.where(bad, UNSCORED, levels)
 
@@ -160,6 +176,63 @@ def label_flags(log_probs: LogProbs) -> tuple[tuple[str, ...], ...]:
         (("near_tie",) if tie else ()) + (("low_label_mass",) if little else ())
         for tie, little in zip(ties.tolist(), low.tolist(), strict=True)
     )
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Scores of the same rows, taken twice (other batches, backend or machine), shape (n,) each.
+
+    Attributes:
+        same: Whether the likeliest label is the same.
+        near_tie: Whether the margin is no larger than what the two differ by, or than NEAR_TIE:
+            a changed label says nothing there, and is not counted as a flip.
+        difference: Largest difference of a label's log-probability.
+    """
+
+    same: NDArray[np.bool_]
+    near_tie: NDArray[np.bool_]
+    difference: NDArray[np.float64]
+
+    @property
+    def flipped(self) -> NDArray[np.bool_]:
+        """Whether the label changed where it was no near tie."""
+        return ~self.same & ~self.near_tie
+
+
+def compare_scores(one: LogProbs, other: LogProbs) -> Agreement:
+    """Compare scores of the same rows, shape (n, L) each; unscored rows compare as the same."""
+    difference = np.nan_to_num(np.abs(one - other)).max(axis=-1)
+    margins = np.minimum(label_margins(one), label_margins(other))
+    # Both of the two likeliest may have moved by as much.
+    near = margins <= np.maximum(NEAR_TIE, 2 * difference)
+    return Agreement(likeliest_labels(one) == likeliest_labels(other), near, difference)
+
+
+@dataclass(frozen=True)
+class Generation:
+    """One generated label, beside what was likeliest.
+
+    Attributes:
+        generated: What the model wrote.
+        likeliest: Label of the highest log-probability; None where none was reported.
+        flags: "sampled_not_argmax" where the two differ.
+    """
+
+    generated: str
+    likeliest: str | None
+    flags: tuple[str, ...]
+
+
+def read_generation(chosen: str, top: Mapping[str, float]) -> Generation:
+    """Return what a model wrote, never the likeliest token in its place.
+
+    Args:
+        chosen: The token that was generated.
+        top: Token -> log-probability, of the likeliest ones.
+    """
+    likeliest = max(top, key=top.__getitem__) if top else None
+    differs = likeliest is not None and likeliest != chosen
+    return Generation(chosen, likeliest, ("sampled_not_argmax",) if differs else ())
 
 
 class OpenScorer(Protocol):

@@ -27,7 +27,7 @@ class ForwardPasses:
         from transformers import DynamicCache
 
         self._model, self._tree = model, tree
-        self._cache = DynamicCache()
+        self._cache: Any = DynamicCache()
 
     def run(self, one: Pass, ends: Ints, tokens: Ints) -> LogProbs:
         """Compute a pass; return log-probabilities of `tokens` at the ends in it, (k, U)."""

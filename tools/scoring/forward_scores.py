@@ -5,8 +5,8 @@ both ways when the model is opened, and the tree is used only if the two agree.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from evenhand.tools.scoring.tree_scores import (
 )
 from evenhand.training.label_tokens import TokenIds
 from evenhand.training.language_models import is_out_of_memory
+
+if TYPE_CHECKING:
+    import torch
 
 Method = Literal["prefix tree, fused layers", "prefix tree", "padded batches"]
 CPU_BUDGET, CUDA_BUDGET = 256, 4096
@@ -107,10 +110,10 @@ def score_tokens(
         yield LabelScores(long, np.full((len(long), len(labels)), np.nan), (TOO_LONG,) * len(long))
     if not fits:
         return
-    places = np.array(fits, dtype=np.int64)
+    places, lengths = np.array(fits, dtype=np.int64), tuple(map(len, labels))
     try:
         for part in _parts(ready, [prompts[place] for place in fits], labels, budget):
-            yield LabelScores(places[part.places], part.log_probs, part.statuses, part.work)
+            yield replace(part, places=places[part.places], label_lengths=lengths)
     except (RuntimeError, MemoryError) as error:
         if is_out_of_memory(error):
             raise no_memory_left(ready.model, budget) from None
@@ -171,6 +174,14 @@ def no_memory_left(model: Any, budget: int) -> UserError:
     )
 
 
+def last_places(mask: "torch.Tensor") -> "torch.Tensor":
+    """Return the place of each row's last token, on whichever side its padding stands, (n,)."""
+    import torch
+
+    places = torch.arange(mask.shape[1], device=mask.device)
+    return torch.where(mask.bool(), places, -1).amax(dim=1)
+
+
 def _padded_table(model: Any, sequences: Sequence[TokenIds], tokens: Any) -> LogProbs:
     """Return log-probabilities of tokens after each sequence, shape (n, U)."""
     import torch
@@ -181,7 +192,7 @@ def _padded_table(model: Any, sequences: Sequence[TokenIds], tokens: Any) -> Log
     for row, own in enumerate(sequences):
         ids[row, : len(own)] = torch.tensor(own)
         mask[row, : len(own)] = 1
-    last = mask.sum(dim=1) - 1
+    last = last_places(mask)
     wanted, places = torch.unique(last, return_inverse=True)
     with torch.inference_mode():
         logits = model(

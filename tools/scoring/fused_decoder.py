@@ -162,7 +162,8 @@ class FusedPasses:
             inner = torch.nn.functional.silu(gated[:, :half]).mul_(gated[:, half:])
             states.addmm_(inner, layer.down.T)
         self._path = known
-        return states
+        last: torch.Tensor = states
+        return last
 
     def _attend(
         self,
@@ -192,9 +193,11 @@ def _normed(states: "torch.Tensor", epsilon: float) -> "torch.Tensor":
     """Return states by their root mean square; the weights of the norm stand in what follows."""
     import torch
 
-    size = torch.linalg.vector_norm(states, dim=-1, keepdim=True, dtype=torch.float32)
+    wide = torch.promote_types(states.dtype, torch.float32)
+    size = torch.linalg.vector_norm(states, dim=-1, keepdim=True, dtype=wide)
     scale = size.square_().div_(states.shape[-1]).add_(epsilon).rsqrt_()
-    return states * scale.to(states.dtype)
+    normed: torch.Tensor = states * scale.to(states.dtype)
+    return normed
 
 
 def _is_llama(layer: Any) -> bool:

@@ -53,11 +53,9 @@ def plan_requests(
     cache = prefix_caching and not (needs_prompt_logprobs and _is_old(version))
     if names_tokens and labels <= MAX_NAMED_TOKENS:
         return RequestPlan("named_tokens", cache)
-    if labels > max_logprobs:
-        return RequestPlan("score_each_label", cache)
-    if max_logprobs < 1:
+    if max_logprobs < 1 and not names_tokens:
         raise UserError("The server gives no log-probabilities; choose another model.")
-    return RequestPlan("top_list", cache)
+    return RequestPlan("score_each_label" if labels > max_logprobs else "top_list", cache)
 
 
 def _is_old(version: str) -> bool:

@@ -18,7 +18,7 @@ from evenhand.graph_store.errors import RunStopped
 from evenhand.tools.calls import Patience
 from evenhand.tools.completions import CallFailed
 from evenhand.tools.scoring import LabelScores, LogProbs, Work
-from evenhand.tools.scoring.prefix_tree import build_tree
+from evenhand.tools.scoring.prefix_tree import shared_length
 from evenhand.tools.scoring.tree_scores import asked_tokens, label_log_probs
 from evenhand.training.label_tokens import TokenIds
 
@@ -124,6 +124,21 @@ def unscored(places: Sequence[int], labels: int, status: str) -> LabelScores:
     return LabelScores(rows, np.full((len(rows), labels), np.nan), (status,) * len(rows))
 
 
+def new_nodes(prompts: Sequence[TokenIds], beginnings: Sequence[TokenIds]) -> dict[TokenIds, int]:
+    """Return how many nodes each prompt, followed by each beginning, adds to their prefix tree.
+
+    Example:
+        >>> new_nodes([(1, 2), (1, 3)], [(), (7,)])
+        {(1, 2): 3, (1, 3): 2}
+    """
+    counts = dict.fromkeys(prompts, 0)
+    before: TokenIds = ()
+    for sequence, prompt in sorted((own + then, own) for own in counts for then in beginnings):
+        counts[prompt] += len(sequence) - shared_length(before, sequence)
+        before = sequence
+    return counts
+
+
 async def ask_patiently(call: Callable[[], Awaitable[T]], patience: Patience) -> T:
     """Return what a call brings, tried again as long as that may help.
 
@@ -171,6 +186,7 @@ class _Worker:
         """Work out which tokens are asked after which beginning of a label."""
         self._labels, self._owners, self._patience = labels, owners, patience
         self._asked = asked_tokens([()], labels)
+        self._new = new_nodes(list(owners), self._asked.sequences)
         self._columns: list[list[int]] = [[] for _ in range(self._asked.beginnings)]
         for beginning, column in sorted({step for steps in self._asked.steps for step in steps}):
             self._columns[beginning].append(column)
@@ -180,17 +196,13 @@ class _Worker:
         found = [await self._one(lane, prompt) for prompt in turn]
         rows = [row for row, prompt in enumerate(turn) for _ in self._owners[prompt]]
         places = np.array([place for prompt in turn for place in self._owners[prompt]], np.int64)
-        beginnings = self._asked.sequences
-        tree = build_tree([prompt + beginning for prompt in turn for beginning in beginnings])
-        asked = sum(
-            (len(prompt) * len(beginnings) + sum(map(len, beginnings))) * len(self._owners[prompt])
-            for prompt in turn
-        )
+        asked = sum(len(prompt) * len(self._owners[prompt]) for prompt in turn)
+        distinct = sum(self._new[prompt] for prompt in turn)
         return LabelScores(
             places,
             np.array([found[row][0] for row in rows]),
             tuple(found[row][1] for row in rows),
-            Work(asked, len(tree), sum(computed for _, _, computed in found)),
+            Work(asked, distinct, sum(computed for _, _, computed in found)),
         )
 
     async def _one(self, lane: Lane, prompt: TokenIds) -> tuple[LogProbs, str, int]:
@@ -202,10 +214,7 @@ class _Worker:
             for number, beginning in enumerate(asked.sequences):
                 tokens = asked.tokens[self._columns[number]].tolist()
                 sequence = prompt + beginning
-                said = await ask_patiently(
-                    lambda sequence=sequence, tokens=tokens: lane(sequence, tokens),
-                    self._patience,
-                )
+                said = await ask_patiently(partial(lane, sequence, tokens), self._patience)
                 table[number, self._columns[number]] = said.log_probs
                 computed += said.computed
         except CallFailed:

@@ -4,6 +4,11 @@ Exact log-probabilities over the whole vocabulary, without its tens of thousands
 on the asked tokens makes the server draw one of them, whose unbiased probability it reports beside
 those of the likeliest tokens. What is not among these is asked again for the shares of the biased
 draw; they differ from the unbiased ones by one factor, and that is known from the drawn token.
+
+With quantised weights llama.cpp rounds activations too, and where a batch is cut moves what is
+rounded: a cache that begins in mid-batch moved log-probabilities by up to .08. So engines of our own
+go on only where a batch of theirs begins, which gives the same bits as the whole prompt alone; of
+another's server, whose batches are not known, the cache is not used.
 """
 
 import asyncio
@@ -21,6 +26,7 @@ from evenhand.graph_store.errors import UserError
 from evenhand.tools.completions import CallFailed
 from evenhand.tools.providers.local import (
     CONTEXT_TOKENS,
+    SCORING_BLOCK,
     embedded_weights,
     scoring_engines,
     weights_digest,
@@ -29,6 +35,7 @@ from evenhand.tools.providers.local import (
 from evenhand.tools.providers.openai import Client, Server, clean_url
 from evenhand.tools.scoring import LabelScores, ScorerSettings, label_scorer
 from evenhand.tools.scoring.lanes import Lane, NextTokens, lane_scores
+from evenhand.tools.scoring.prefix_tree import shared_length
 from evenhand.tools.scoring.server_tokenizer import ServerTokenizer, llama_tokenizer
 from evenhand.training.label_tokens import TokenIds, encode_prompts
 
@@ -180,7 +187,8 @@ class LlamaScorer:
         self.identity = {**identity, "form": form, "system": settings.system}
         self._tokenizer, self._engines = tokenizer, engines
         self._clients = {id(client): client for client, _ in slots}.values()
-        self._lanes: list[Lane] = [_lane(client, slot) for client, slot in slots]
+        block = SCORING_BLOCK if engines else 0
+        self._lanes: list[Lane] = [_Slot(client, slot, block).ask for client, slot in slots]
 
     async def score(
         self, prompts: Sequence[str], labels: Sequence[str]
@@ -212,39 +220,65 @@ class LlamaScorer:
         self._engines.clear()
 
 
-def _lane(client: Client, slot: int) -> Lane:
-    """Return the lane that asks one slot."""
+class _Slot:
+    """What a slot holds, and how it is asked; see Lane.
 
-    async def ask(sequence: TokenIds, tokens: Sequence[int]) -> NextTokens:
-        body: dict[str, Any] = {
-            "prompt": list(sequence),
-            "n_predict": 1,
-            "cache_prompt": True,
-            "id_slot": slot,
-            "logit_bias": [[token, _BIAS] for token in tokens],
-        }
-        reply = await client.call(
-            "completion", {**body, "samplers": ["top_k"], "top_k": 1, "n_probs": _TOP}
-        )
-        drawn, computed = _drawn(reply)
+    Args:
+        client: Of the server.
+        number: Of the slot.
+        block: Tokens of a batch, where it is known; 0: the cache is not used.
+    """
+
+    def __init__(self, client: Client, number: int, block: int) -> None:
+        """Nothing is known of what the slot holds."""
+        self._client, self._number, self._block = client, number, block
+        self._held: TokenIds = ()
+
+    async def ask(self, sequence: TokenIds, tokens: Sequence[int]) -> NextTokens:
+        """Return the log-probabilities of tokens after a sequence; raises CallFailed."""
+        bias = {"logit_bias": [[token, _BIAS] for token in tokens]}
+        likeliest = {**bias, "samplers": ["top_k"], "top_k": 1, "n_probs": _TOP}
+        drawn, computed = await self._draw(sequence, likeliest)
         known = {int(entry["id"]): float(entry["logprob"]) for entry in drawn["top_logprobs"]}
         known[int(drawn["id"])] = float(drawn["logprob"])
         if not all(token in known for token in tokens):
-            biased = {
-                **body,
-                "samplers": ["temperature"],
-                "temperature": 1.0,
-                "n_probs": len(tokens),
-                "post_sampling_probs": True,
-            }
-            more, also = _drawn(await client.call("completion", biased))
+            shared = {"samplers": ["temperature"], "temperature": 1.0, "n_probs": len(tokens)}
+            more, also = await self._draw(sequence, {**bias, **shared, "post_sampling_probs": True})
             computed += also
             shares = {int(e["id"]): _log(float(e["prob"])) for e in more["top_probs"]}
             mass = known[int(drawn["id"])] - shares[int(drawn["id"])]
             known = {token: shares[token] + mass for token in tokens} | known
         return NextTokens(np.maximum([known[token] for token in tokens], _LEAST), computed)
 
-    return ask
+    async def _draw(self, sequence: TokenIds, asking: dict[str, Any]) -> tuple[dict[str, Any], int]:
+        """Return what is said of one drawn token, and the tokens that were computed."""
+        going_on, computed = await self._cut(sequence)
+        reply = await self._complete(sequence, {**asking, "cache_prompt": going_on})
+        drawn, also = _drawn(reply)
+        return drawn, computed + also
+
+    async def _cut(self, sequence: TokenIds) -> tuple[bool, int]:
+        """Make the slot hold of a sequence only whole batches; say whether it holds any.
+
+        A token that does not follow there makes the server forget what did.
+        """
+        if not self._block:
+            return False, 0
+        shared = shared_length(self._held, sequence)
+        kept = min(shared, len(sequence) - 1) // self._block * self._block
+        if kept in (0, shared):
+            return kept > 0, 0
+        follow = {sequence[kept], *self._held[kept : kept + 1]}
+        other = next(token for token in range(3) if token not in follow)
+        reply = await self._complete((*sequence[:kept], other), {"cache_prompt": True})
+        return True, int(reply.get("timings", {}).get("prompt_n", 0))
+
+    async def _complete(self, sequence: TokenIds, asking: dict[str, Any]) -> Any:
+        self._held = ()
+        body = {"prompt": list(sequence), "n_predict": 1, "id_slot": self._number, **asking}
+        reply = await self._client.call("completion", body)
+        self._held = sequence
+        return reply
 
 
 def _drawn(reply: Any) -> tuple[dict[str, Any], int]:

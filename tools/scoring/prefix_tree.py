@@ -57,7 +57,7 @@ def build_tree(sequences: Sequence[Sequence[int]]) -> PrefixTree:
     """
     if not all(map(len, sequences)):
         raise ValueError("a sequence has no tokens")
-    order = sorted(range(len(sequences)), key=sequences.__getitem__)
+    order = sorted(range(len(sequences)), key=lambda place: tuple(sequences[place]))
     terminals = np.zeros(len(sequences), dtype=np.int64)
     tokens: list[int] = []
     depths: list[int] = []

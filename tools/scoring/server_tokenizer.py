@@ -5,7 +5,7 @@ Who encodes does so in a thread of its own, while the event loop of the connecti
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 from evenhand.graph_store.errors import UserError
@@ -43,7 +43,7 @@ class ServerTokenizer:
         *,
         first: int | None,
         end: int | None,
-        specials: Sequence[str],
+        specials: Iterable[str],
     ) -> None:
         """Keep the running loop: calls from other threads are made there."""
         self.name, self.first, self.end = name, first, end

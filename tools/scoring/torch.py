@@ -15,7 +15,7 @@ from evenhand.tools.scoring import LabelScores, LogProbs, ScorerSettings, label_
 from evenhand.tools.scoring.forward_scores import ReadyModel, ready_model, score_tokens
 from evenhand.training.label_tokens import TokenIds, encode_prompts
 from evenhand.training.language_models import LanguageModel, choose_device, open_language_model
-from evenhand.training.mimics import TorchBase
+from evenhand.training.lent import TorchBase
 
 LOCAL = "local"
 

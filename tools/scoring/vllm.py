@@ -5,6 +5,7 @@ its own, as the only one that may be drawn: the log-probability of the drawn one
 """
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
@@ -15,8 +16,7 @@ import numpy as np
 from evenhand.graph_store.errors import UserError
 from evenhand.tools.scoring import LabelScores, LogProbs, ScorerSettings, Work, label_scorer
 from evenhand.tools.scoring.label_requests import MAX_NAMED_TOKENS
-from evenhand.tools.scoring.lanes import TOO_LONG, unscored
-from evenhand.tools.scoring.prefix_tree import build_tree
+from evenhand.tools.scoring.lanes import TOO_LONG, new_nodes, unscored
 from evenhand.tools.scoring.tree_scores import asked_tokens, label_log_probs
 from evenhand.tools.scoring.vllm_server import open_server, server_of
 from evenhand.training.label_tokens import HubTokenizer, TokenIds, encode_prompts
@@ -25,6 +25,8 @@ _PROMPTS_A_TURN = 256
 _CPU_BLOCK = 32
 """Tokens of a cache block on a CPU: the only size there with which a shared stem was a gain."""
 _LORA_NAME = "evenhand"
+_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+"""vLLM sets aside room for one of these (vllm.config.lora)."""
 
 
 @label_scorer(
@@ -90,7 +92,7 @@ class VllmScorer:
             {"enforce_eager": True, "block_size": _CPU_BLOCK} if on_cpu else {}
         )
         if settings.adapter:
-            options |= {"enable_lora": True, "max_loras": 1, "max_lora_rank": 64}
+            options |= {"enable_lora": True, "max_loras": 1, "max_lora_rank": _rank(settings)}
         try:
             self._engine: Any = LLM(
                 model=str(Path(settings.name).expanduser())
@@ -144,7 +146,9 @@ class VllmScorer:
             yield part
 
     async def close(self) -> None:
-        """Let go of the engine; its memory is free when its process has ended."""
+        """End the engine's process."""
+        if self._engine is not None:
+            await asyncio.to_thread(self._engine.llm_engine.engine_core.shutdown)
         self._engine = None
 
     def _score_tokens(
@@ -159,6 +163,7 @@ class VllmScorer:
             if len(prompt) <= room:
                 owners.setdefault(prompt, []).append(place)
         distinct = sorted(owners)
+        new = new_nodes(distinct, asked_tokens([()], labels).sequences)
         for at in range(0, len(distinct), _PROMPTS_A_TURN):
             turn = distinct[at : at + _PROMPTS_A_TURN]
             asked = asked_tokens(turn, labels)
@@ -168,7 +173,7 @@ class VllmScorer:
             places = np.array([place for prompt in turn for place in owners[prompt]], np.int64)
             work = Work(
                 sum(len(prompts[place]) for place in places),
-                len(build_tree(asked.sequences)),
+                sum(new[prompt] for prompt in turn),
                 computed,
             )
             yield LabelScores(places, found[rows], ("ok",) * len(places), work)
@@ -193,6 +198,16 @@ class VllmScorer:
                 table[row, start : start + len(named)] = [said[token].logprob for token in named]
                 computed += len(sequences[row]) - (reply.num_cached_tokens or 0)
         return table, computed
+
+
+def _rank(settings: ScorerSettings) -> int:
+    """Return the least rank that vLLM knows and the adapter fits in."""
+    named = Path(settings.adapter or "").expanduser() / "adapter_config.json"
+    own = int(json.loads(named.read_text("utf-8"))["r"])
+    fits = next((rank for rank in _RANKS if rank >= own), None)
+    if fits is None:
+        raise UserError(f"The adapter has rank {own}; vLLM takes {_RANKS[-1]} at most.")
+    return fits
 
 
 def _adapter(folder: str | None) -> Any:

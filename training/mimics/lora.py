@@ -18,18 +18,11 @@ from evenhand.training.language_models import (
     four_bit_here,
     open_language_model,
 )
+from evenhand.training.lent import TEMPLATE_FILE, Lent, Renderer, Scorer, needed
 from evenhand.training.levels import Probabilities, level_weights
 from evenhand.training.lora_training import LoraTraining, TrainedAdapter, train_adapter
 from evenhand.training.mimic_rows import Decisions, MimicRows
-from evenhand.training.mimics import (
-    TEMPLATE_FILE,
-    Lent,
-    MimicSettings,
-    Renderer,
-    Scorer,
-    mimic,
-    needed,
-)
+from evenhand.training.mimics import MimicSettings, mimic
 from evenhand.training.preflight import check_leaks
 
 _FACTS, _WEIGHTS, _CONFIG = "lora.json", "adapter_model.safetensors", "adapter_config.json"

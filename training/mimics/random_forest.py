@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from evenhand.graph_store.records import Scalar
+from evenhand.training.lent import NOTHING_LENT, Lent
 from evenhand.training.levels import Probabilities
 from evenhand.training.mimic_rows import Decisions, MimicRows
-from evenhand.training.mimics import NOTHING_LENT, Lent, MimicSettings, mimic
+from evenhand.training.mimics import MimicSettings, mimic
 from evenhand.training.pipelines import Cell, FittedParts, Parts, Texts, fit_parts
 
 _LEAST_NOTES = 20

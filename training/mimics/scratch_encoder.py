@@ -23,17 +23,10 @@ from evenhand.training.encoder_training import (
     encoder_config,
     train_encoder,
 )
+from evenhand.training.lent import TEMPLATE_FILE, FitProgress, Lent, Renderer, needed
 from evenhand.training.levels import Probabilities
 from evenhand.training.mimic_rows import Decisions, MimicRows
-from evenhand.training.mimics import (
-    TEMPLATE_FILE,
-    FitProgress,
-    Lent,
-    MimicSettings,
-    Renderer,
-    mimic,
-    needed,
-)
+from evenhand.training.mimics import MimicSettings, mimic
 
 if TYPE_CHECKING:
     import torch
@@ -51,8 +44,8 @@ class ScratchEncoderSettings(MimicSettings):
     occur twice, RoBERTa's special tokens, 1,024 positions, 12 layers of 12 heads and a dropout of
     .1, on some 72,000 visits and a GPU. Vocabulary, positions and dropout are its; layers, heads
     and width are ours, for hundreds of visits on a CPU in minutes, and so is what it does not
-    state: masked share, epochs of the pretraining, rates and batches. For the paper's size: layers 12,
-    heads 12, width 768.
+    state: masked share, epochs of the pretraining, rates, batches. For the paper's size: 12
+    layers, 12 heads, width 768.
 
     Attributes:
         vocabulary: Tokens at most.

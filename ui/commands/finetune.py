@@ -1,5 +1,6 @@
 """`evenhand finetune`: fit a mimic of who decided the visits, and print its card."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,8 +98,16 @@ def _changes(flags: dict[str, Any]) -> dict[str, Any]:
         name, equals, value = other.partition("=")
         if not equals:
             raise UserError(f"--set {other!r} has no value; write it as NAME=VALUE.")
-        changes[name] = value
+        changes[name] = _value(value)
     return changes
+
+
+def _value(text: str) -> Any:
+    """Return a number, true, false, null or list as JSON has them; else the word itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _visits(flags: dict[str, Any]) -> tuple["Visits", str]:
@@ -153,6 +162,8 @@ def _print_card(card: "ModelCard") -> None:
         print_text(
             f"Always saying the commonest level would have recall {whole.majority_share:.3f}"
         )
+        if whole.flags:
+            print_text("The mimic gives one level alone: it has learned nothing but that.")
         for row in _confusion_lines(card.levels, whole.confusion):
             print_text(row)
     print_text(f"Data {card.data_hash[:12]}, fitted in {card.seconds:.1f} s")

@@ -8,7 +8,7 @@ from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import Sample
 from evenhand.tools.datasets import load_visits
 from evenhand.tools.finetune import decisions, fit_plan, open_lent, shown_columns
-from evenhand.training.mimics import NOTHING_LENT
+from evenhand.training.lent import NOTHING_LENT
 
 
 def visit(**fields: Any) -> Sample:

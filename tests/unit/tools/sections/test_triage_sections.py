@@ -160,7 +160,9 @@ def audit() -> TriageView:
         FlowStep("read", "rows of the file", 0, 640),
         FlowStep("sex_specific", "content", 40, 600, {"own list": 40, "as published": 91}),
     )
-    view = make_view(arms, LESS, decider="nurse", attribute="gender", flow=flow, model=asked(made_card()))
+    view = make_view(
+        arms, LESS, decider="nurse", attribute="gender", flow=flow, model=asked(made_card())
+    )
     expert = {"full": made_pairs(up=0.03, down=0.02, seed=4)}
     other = OtherDecider(
         "counterfactual-demo-2",
