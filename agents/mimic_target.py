@@ -19,7 +19,14 @@ from evenhand.tools.finetune import fit_plan, open_embedder
 from evenhand.tools.run_visits import RunVisits, read_run_visits
 from evenhand.tools.triage.run_measurements import measure_pairs_of
 from evenhand.tools.triage.run_pairs import REPEAT
-from evenhand.training.fitting import FitPlan, FittedMimic, fit_mimic, load_mimic, refits
+from evenhand.training.fitting import (
+    LEAST_REFITS,
+    FitPlan,
+    FittedMimic,
+    fit_mimic,
+    load_mimic,
+    refits,
+)
 from evenhand.training.levels import likeliest_levels
 from evenhand.training.mimic_rows import mimic_rows
 from evenhand.training.mimics import Embedder
@@ -56,7 +63,7 @@ def _refit(
     if folder.is_dir():
         for left in folder.glob(".refit-*"):
             shutil.rmtree(left)
-    times = context.plan.refits
+    times = _refit_count(context)
     refits(
         fitted,
         plan,
@@ -74,7 +81,8 @@ def _told(context: AuditContext, done: int, total: int) -> None:
 
 
 def _refit_count(context: AuditContext) -> int:
-    return context.plan.refits if REPEAT in (context.plan.controls or ()) else 0
+    """Return how many refits a checked plan has; 3 in runs of versions that did not write it."""
+    return (context.plan.refits or LEAST_REFITS) if REPEAT in (context.plan.controls or ()) else 0
 
 
 def _embedder(context: AuditContext) -> Embedder | None:

@@ -90,8 +90,9 @@ class Plan(BaseModel):
     """In which arms a visit is shown; empty: as the recipe says."""
     spouse: SpousePolicy = "keep"
     """Whether husband and wife in a note stay or change with the patient."""
-    refits: int = Field(default=3, ge=3)
-    """Mimics fitted again for the repeat arm."""
+    refits: Annotated[int, Field(ge=3)] | None = None
+    """Mimics fitted again for the repeat arm; None: as the kind of mimic says (10 where a fit is
+    cheap, else 3)."""
     class_weights: ClassWeights | None = None
     """How rare levels count in the fit."""
     published_list: bool = False

@@ -65,6 +65,7 @@ def check_visit_plan(plan: Plan, recipe: Recipe) -> Plan:
             "language": mapping.language,
             "direction": mapping.direction,
             "added": (),
+            "refits": plan.refits or mimics.get(kind).refits,
             "roles": roles,
         }
     )
@@ -192,7 +193,8 @@ def least_effects(chosen: RunVisits) -> str:
         parts.append(f"{a} shown as {b}, {n:,} visits: {quiet}, or {noisy}")
     return (
         f"A skew (DTS) of so much or more: {'; '.join(parts)} (if the controls move no pair, or "
-        "one in five; power .9, one test)."
+        "one in five; power .9, one test). The chance of the fit comes on top: of few visits "
+        "another half gives another model."
     )
 
 

@@ -5,11 +5,12 @@ pairs), so that every number of the report has its pairs.
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from evenhand.graph_store.errors import UserError
+from evenhand.graph_store.records import Variant
 from evenhand.graph_store.run_directory import RunDirectory, list_runs
 from evenhand.tools.run_visits import VISITS, read_run_visits
 from evenhand.tools.triage.deciders import DeciderDifference, compare_deciders
@@ -68,7 +69,12 @@ class TriageView:
 
 
 def make_view(
-    arms: Mapping[str, TriagePairs], direction: Direction | None, *, seed: int = 0, **rest: Any
+    arms: Mapping[str, TriagePairs],
+    direction: Direction | None,
+    *,
+    seed: int = 0,
+    refits: Sequence[TriagePairs] = (),
+    **rest: Any,
 ) -> TriageView:
     """Measure pairs and draw the verdict.
 
@@ -76,14 +82,19 @@ def make_view(
         arms: Pairs by arm, at least one arm.
         direction: Of the scale; None: not declared.
         seed: Of bootstrap and tests.
+        refits: The pairs of the main arm as each refit of the mimic decides them.
         rest: Fields of the view.
     """
-    results = measure_arms(arms, seed=seed)
+    results = measure_arms(arms, seed=seed, refits=refits)
     return TriageView(arms, results, judge(results, arms, direction), direction, **rest)
 
 
-def read_view(run: RunDirectory) -> TriageView | None:
+def read_view(run: RunDirectory, variants: Sequence[Variant] | None = None) -> TriageView | None:
     """Read a run of the counterfactual recipe; None for another recipe, or before it answered.
+
+    Args:
+        run: The run.
+        variants: Its variants, where they have been read.
 
     Raises:
         UserError: A file of the run is damaged.
@@ -91,7 +102,7 @@ def read_view(run: RunDirectory) -> TriageView | None:
     manifest = run.manifest
     if manifest.plan.get("recipe") != RECIPE or not (run.path / VISITS).is_file():
         return None
-    arms = _arms(run)
+    arms, refits = _arms(run, variants)
     if not arms:
         return None
     visits = read_run_visits(run)
@@ -101,6 +112,7 @@ def read_view(run: RunDirectory) -> TriageView | None:
         arms,
         visits.direction,
         seed=manifest.seed,
+        refits=refits,
         decider=visits.decider if named else "",
         attribute=visits.attribute,
         flow=visits.flow,
@@ -113,10 +125,12 @@ def read_view(run: RunDirectory) -> TriageView | None:
     )
 
 
-def _arms(run: RunDirectory) -> Mapping[str, TriagePairs]:
-    from evenhand.tools.triage.run_pairs import read_arms
+def _arms(
+    run: RunDirectory, variants: Sequence[Variant] | None = None
+) -> tuple[Mapping[str, TriagePairs], Sequence[TriagePairs]]:
+    from evenhand.tools.triage.run_pairs import read_arms_and_refits
 
-    return read_arms(run)
+    return read_arms_and_refits(run, variants)
 
 
 def _others(run: RunDirectory, view: TriageView) -> Iterator[OtherDecider]:
@@ -130,13 +144,13 @@ def _others(run: RunDirectory, view: TriageView) -> Iterator[OtherDecider]:
         if not same or _apart(there.plan) != _apart(manifest.plan):
             continue
         try:
-            arms = _arms(other)
+            arms, refits = _arms(other)
             if not arms or view.results.main_arm not in arms:
                 continue
             yield OtherDecider(
                 run_id=other.run_id,
                 decider=read_run_visits(other).decider,
-                results=measure_arms(arms, seed=there.seed),
+                results=measure_arms(arms, seed=there.seed, refits=refits),
                 differences=compare_deciders(view.arms, arms, seed=manifest.seed),
             )
         except (UserError, ValueError) as error:

@@ -108,7 +108,9 @@ _PLAN_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         default="keep",
         help="Decisions: whether husband and wife in a note change too (keep).",
     ),
-    click.option("--refits", type=click.IntRange(3), default=3, help="Decisions: mimics again."),
+    click.option(
+        "--refits", type=click.IntRange(3), help="Decisions: mimics again (10, costly ones 3)."
+    ),
     click.option("--balanced", is_flag=True, help="Decisions: weigh rare levels in the fit."),
     click.option(
         "--published-list", is_flag=True, help="Decisions: leave notes out as paper 2 did."

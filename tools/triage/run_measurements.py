@@ -15,8 +15,8 @@ from evenhand.tools.triage import measure as triage
 from evenhand.tools.triage.measure import ArmLevels, TriageNumber, TriageResults, measure_arms
 from evenhand.tools.triage.metrics import moved
 from evenhand.tools.triage.pairs import TriagePairs
-from evenhand.tools.triage.run_pairs import RunPairs, unstated
-from evenhand.tools.triage_metrics import AMPLIFICATION, DIRECTED_PDR, KAPPA, ODDS
+from evenhand.tools.triage.run_pairs import read_arms_and_refits, unstated
+from evenhand.tools.triage_metrics import AMPLIFICATION, DIRECTED_PDR, KAPPA, ODDS, OVER_FITS
 from evenhand.training.model_card import ModelCard
 
 NOT_INFORMATIVE, NO_NOTE = "control_without_information", "no_note_states_it"
@@ -42,9 +42,8 @@ def measure_pairs_of(
     Raises:
         UserError: A file of the run is damaged.
     """
-    read = RunPairs.read(run)
-    arms = {arm: read.pairs(arm) for arm in read.arms}
-    found = measure_arms(arms, seed=seed)
+    arms, refits = read_arms_and_refits(run)
+    found = measure_arms(arms, seed=seed, refits=refits)
     made = [
         *_numbers(found, arms),
         *(row for levels in found.by_level for row in _levels(levels)),
@@ -87,6 +86,18 @@ def _numbers(found: TriageResults, arms: Mapping[str, TriagePairs]) -> Iterator[
             seed=found.seed,
             reason=NO_NOTE if unstated(pairs) else None,
         )
+        if number.over_fits is not None:
+            yield _measurement(
+                name + OVER_FITS,
+                number.arm,
+                number.groups,
+                number.over_fits,
+                unscored=dict(rows.unscored),
+                control=number.control,
+                control_arm=number.control_arm,
+                method=number.over_fits.method,
+                seed=found.seed,
+            )
 
 
 def stored_name(number: TriageNumber) -> str:

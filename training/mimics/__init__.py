@@ -117,6 +117,8 @@ class MimicKind:
         settings: Its settings, the defaults citing the paper.
         title: What a reader is told it is.
         needs_embedder: Whether fit, load and predict ask for sentence embeddings.
+        refits: How many are fitted again for the repeat arm where nobody says; the interval over
+            fits is t with about so many degrees of freedom, so a kind that is cheap has more.
     """
 
     name: str
@@ -124,6 +126,7 @@ class MimicKind:
     settings: type[MimicSettings]
     title: str
     needs_embedder: bool
+    refits: int = 3
 
 
 mimics: Registry[MimicKind] = Registry("mimic", __name__)
@@ -132,12 +135,17 @@ M = TypeVar("M", bound=Mimic)
 
 
 def mimic(
-    name: str, *, title: str, settings: type[MimicSettings], needs_embedder: bool = False
+    name: str,
+    *,
+    title: str,
+    settings: type[MimicSettings],
+    needs_embedder: bool = False,
+    refits: int = 3,
 ) -> Callable[[type[M]], type[M]]:
     """Register a class as a kind of mimic."""
 
     def register(model: type[M]) -> type[M]:
-        mimics.add(name, MimicKind(name, model, settings, title, needs_embedder))
+        mimics.add(name, MimicKind(name, model, settings, title, needs_embedder, refits))
         return model
 
     return register
