@@ -24,7 +24,14 @@ from evenhand.tools.finetune import fit_plan, lent_to, open_lent
 from evenhand.tools.run_visits import RunVisits, read_run_visits
 from evenhand.tools.triage.run_measurements import measure_pairs_of
 from evenhand.tools.triage.run_pairs import REPEAT
-from evenhand.training.fitting import FitPlan, FittedMimic, fit_mimic, load_mimic, refits
+from evenhand.training.fitting import (
+    LEAST_REFITS,
+    FitPlan,
+    FittedMimic,
+    fit_mimic,
+    load_mimic,
+    refits,
+)
 from evenhand.training.lent import FitProgress, Lent
 from evenhand.training.levels import likeliest_levels
 from evenhand.training.mimic_rows import mimic_rows
@@ -145,7 +152,7 @@ def _refit(
     if folder.is_dir():
         for left in folder.glob(".refit-*"):
             shutil.rmtree(left)
-    times = context.plan.refits
+    times = _refit_count(context)
     refits(fitted, plan, folder, times=times, lent=lent, on_fitted=lambda number: told.fitted())
 
 
@@ -159,7 +166,8 @@ def _say_device(context: AuditContext, target: LabelTarget) -> None:
 
 
 def _refit_count(context: AuditContext) -> int:
-    return context.plan.refits if REPEAT in (context.plan.controls or ()) else 0
+    """Return how many refits a checked plan has; 3 in runs of versions that did not write it."""
+    return (context.plan.refits or LEAST_REFITS) if REPEAT in (context.plan.controls or ()) else 0
 
 
 def _fit_plan(context: AuditContext, target: LabelTarget, chosen: RunVisits) -> FitPlan:

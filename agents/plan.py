@@ -94,8 +94,9 @@ class Plan(BaseModel):
     """A second model that is asked for the levels of the same pairs."""
     fit_settings: dict[str, dict[str, Any]] = Field(default_factory=dict)
     """Settings of a mimic's fit that are not its defaults, by the model's full name."""
-    refits: int = Field(default=3, ge=3)
-    """Mimics fitted again for the repeat arm."""
+    refits: Annotated[int, Field(ge=3)] | None = None
+    """Mimics fitted again for the repeat arm; None: as the kind of mimic says (10 where a fit is
+    cheap, else 3)."""
     class_weights: ClassWeights | None = None
     """How rare levels count in the fit."""
     published_list: bool = False

@@ -54,11 +54,18 @@ def check_visit_plan(plan: Plan, recipe: Recipe) -> Plan:
             "language": mapping.language,
             "direction": mapping.direction,
             "added": (),
+            "refits": plan.refits or _usual_refits(roles["target"], against),
             "roles": roles,
             "against": against,
             "fit_settings": _fit_settings(plan, [roles["target"], against]),
         }
     )
+
+
+def _usual_refits(*asked: RoleModel | None) -> int | None:
+    """Return the refits that all fitted models can afford; None where none is fitted."""
+    kinds = [kind for model in asked if model and (kind := mimic_kind(model.model))]
+    return min((mimics.get(kind).refits for kind in kinds), default=None)
 
 
 def _fit_settings(plan: Plan, asked: Sequence[RoleModel | None]) -> dict[str, dict[str, Any]]:
@@ -224,7 +231,8 @@ def least_effects(chosen: RunVisits) -> str:
         parts.append(f"{a} shown as {b}, {n:,} visits: {quiet}, or {noisy}")
     return (
         f"A skew (DTS) of so much or more: {'; '.join(parts)} (if the controls move no pair, or "
-        "one in five; power .9, one test)."
+        "one in five; power .9, one test). The chance of the fit comes on top: of few visits "
+        "another half gives another model."
     )
 
 

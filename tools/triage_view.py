@@ -5,11 +5,12 @@ pairs), so that every number of the report has its pairs.
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from evenhand.graph_store.errors import UserError
+from evenhand.graph_store.records import Variant
 from evenhand.graph_store.run_directory import RunDirectory, list_runs
 from evenhand.tools.run_visits import VISITS, read_run_visits
 from evenhand.tools.triage.asked_models import AskedModel, read_models
@@ -25,7 +26,9 @@ from evenhand.training.model_card import ModelCard
 log = logging.getLogger(__name__)
 
 RECIPE = "counterfactual"
-_OWN = ("decider", "against", "fit_settings", "volume", "period", "volume_source", "share")
+_OWN = (
+    "decider", "against", "fit_settings", "refits", "volume", "period", "volume_source", "share",
+)  # fmt: skip
 """Parts of a plan that may differ where the visits and how they are shown are the same."""
 
 
@@ -102,7 +105,12 @@ class TriageView:
 
 
 def make_view(
-    arms: Mapping[str, TriagePairs], direction: Direction | None, *, seed: int = 0, **rest: Any
+    arms: Mapping[str, TriagePairs],
+    direction: Direction | None,
+    *,
+    seed: int = 0,
+    refits: Sequence[TriagePairs] = (),
+    **rest: Any,
 ) -> TriageView:
     """Measure pairs and draw the verdict.
 
@@ -110,14 +118,19 @@ def make_view(
         arms: Pairs by arm, at least one arm.
         direction: Of the scale; None: not declared.
         seed: Of bootstrap and tests.
+        refits: The pairs of the main arm as each refit of the mimic decides them.
         rest: Fields of the view.
     """
-    results = measure_arms(arms, seed=seed)
+    results = measure_arms(arms, seed=seed, refits=refits)
     return TriageView(arms, results, judge(results, arms, direction), direction, **rest)
 
 
-def read_view(run: RunDirectory) -> TriageView | None:
+def read_view(run: RunDirectory, variants: Sequence[Variant] | None = None) -> TriageView | None:
     """Read a run of the counterfactual recipe; None for another recipe, or before it answered.
+
+    Args:
+        run: The run.
+        variants: Its variants, where they have been read.
 
     Raises:
         UserError: A file of the run is damaged.
@@ -125,7 +138,7 @@ def read_view(run: RunDirectory) -> TriageView | None:
     manifest = run.manifest
     if manifest.plan.get("recipe") != RECIPE or not (run.path / VISITS).is_file():
         return None
-    models = read_models(run)
+    models = read_models(run, variants)
     if not models[0].arms:
         return None
     visits = read_run_visits(run)
@@ -134,6 +147,7 @@ def read_view(run: RunDirectory) -> TriageView | None:
         models[0].arms,
         visits.direction,
         seed=manifest.seed,
+        refits=models[0].refits,
         decider=visits.decider if named else "",
         attribute=visits.attribute,
         flow=visits.flow,
@@ -155,11 +169,12 @@ def _beside(
     *,
     by_model: bool,
 ) -> OtherDecider:
+    seed = other.manifest.seed
     return OtherDecider(
         run_id=other.run_id,
         decider=read_run_visits(other).decider,
         model=model,
-        results=measure_arms(model.arms, seed=other.manifest.seed),
+        results=measure_arms(model.arms, seed=seed, refits=model.refits),
         differences=compare_deciders(view.arms, model.arms, seed=run.manifest.seed),
         by_model=by_model,
         in_this_run=other is run,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,9 @@ _KEPT, _DRAWN = 0.1, 0.1
 """Of the tokens asked for: shares that are shown as they are, and as any token (BERT's)."""
 
 
-class EncoderSettings(Protocol):
-    """What the trainings read of the settings; their meaning is documented there."""
+@dataclass(frozen=True)
+class EncoderSettings:
+    """What the trainings read of ScratchEncoderSettings, where the meaning is documented."""
 
     vocabulary: int
     least: int

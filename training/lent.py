@@ -65,7 +65,7 @@ class TorchBase:
     digest: str = ""
 
 
-Tokens = Sequence[int]
+Tokens = tuple[int, ...]
 
 
 class Scorer(Protocol):

@@ -116,7 +116,9 @@ _PLAN_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="KIND.NAME=VALUE",
         help="Decisions: a mimic's setting, such as lora.epochs=2.",
     ),
-    click.option("--refits", type=click.IntRange(3), default=3, help="Decisions: mimics again."),
+    click.option(
+        "--refits", type=click.IntRange(3), help="Decisions: mimics again (10, costly ones 3)."
+    ),
     click.option("--balanced", is_flag=True, help="Decisions: weigh rare levels in the fit."),
     click.option(
         "--published-list", is_flag=True, help="Decisions: leave notes out as paper 2 did."

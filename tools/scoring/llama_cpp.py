@@ -6,9 +6,9 @@ those of the likeliest tokens. What is not among these is asked again for the sh
 draw; they differ from the unbiased ones by one factor, and that is known from the drawn token.
 
 With quantised weights llama.cpp rounds activations too, and where a batch is cut moves what is
-rounded: a cache that begins in mid-batch moved log-probabilities by up to .08. So engines of our own
-go on only where a batch of theirs begins, which gives the same bits as the whole prompt alone; of
-another's server, whose batches are not known, the cache is not used.
+rounded: a cache that ended in mid-batch moved log-probabilities by up to .08. So engines of our
+own go on only where a batch of theirs begins, which gives the same bits as the whole prompt alone;
+of another's server, whose batches are not known, the cache is not used.
 """
 
 import asyncio

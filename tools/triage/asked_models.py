@@ -4,14 +4,15 @@ A mimic's agreement was measured when it was fitted and stands in its card; that
 asked as it is comes from the levels it gave the visits as they are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from evenhand.graph_store.records import Variant
 from evenhand.graph_store.run_directory import RunDirectory
-from evenhand.tools.triage.pairs import TriagePairs
+from evenhand.tools.triage.pairs import MAIN_ARM, TriagePairs
 from evenhand.tools.triage.run_pairs import AGAINST, OK, RunPairs, asked_model
 from evenhand.training.fit_quality import FitQuality, fit_quality
 from evenhand.training.mimic_rows import ARMS, MimicArm
@@ -29,32 +30,33 @@ class AskedModel:
         arms: Its pairs by arm.
         quality: Arm -> agreement with people on the visits of the audit half.
         card: Of a mimic; None for a model that is asked as it is.
+        refits: Its full arm as each refit decides it; none for a model that is asked as it is.
     """
 
     name: str
     arms: Mapping[str, TriagePairs]
     quality: Mapping[MimicArm, FitQuality]
     card: ModelCard | None
+    refits: Sequence[TriagePairs] = ()
 
 
-def read_models(run: RunDirectory) -> list[AskedModel]:
+def read_models(run: RunDirectory, variants: Sequence[Variant] | None = None) -> list[AskedModel]:
     """Return the models of a run, the one under audit first.
+
+    Args:
+        run: Of the counterfactual recipe.
+        variants: Its variants, where they have been read.
 
     Raises:
         UserError: The run has no visits, or a file of it is damaged.
     """
     folders = [""] if run.manifest.plan.get(AGAINST) is None else ["", AGAINST]
-    return [read_model(run, folder) for folder in folders]
+    return [_read_model(run, folder, variants) for folder in folders]
 
 
-def read_model(run: RunDirectory, folder: str = "") -> AskedModel:
-    """Return the model whose scores lie in a folder of a run.
-
-    Raises:
-        UserError: As read_models.
-    """
+def _read_model(run: RunDirectory, folder: str, variants: Sequence[Variant] | None) -> AskedModel:
     manifest = run.manifest
-    read = RunPairs.read(run, folder)
+    read = RunPairs.read(run, folder, variants)
     card = read_kept_card(run.path / folder)
     quality = asked_quality(read, manifest.seed) if card is None else card.quality
     return AskedModel(
@@ -62,6 +64,7 @@ def read_model(run: RunDirectory, folder: str = "") -> AskedModel:
         arms={arm: read.pairs(arm) for arm in read.arms},
         quality=quality,
         card=card,
+        refits=() if card is None or MAIN_ARM not in read.arms else read.refit_pairs(),
     )
 
 

@@ -24,6 +24,7 @@ from evenhand.tools.triage_metrics import (
     KAPPA,
     MODEL_DIFFERENCE,
     ODDS,
+    OVER_FITS,
 )
 
 NOT_INFORMATIVE, NO_NOTE = "control_without_information", "no_note_states_it"
@@ -51,7 +52,7 @@ def measure_pairs_of(
     """
     models = read_models(run)
     first = models[0]
-    found = measure_arms(first.arms, seed=seed)
+    found = measure_arms(first.arms, seed=seed, refits=first.refits)
     made = [
         *_numbers(found, first.arms),
         *(row for levels in found.by_level for row in _levels(levels)),
@@ -95,6 +96,18 @@ def _numbers(found: TriageResults, arms: Mapping[str, TriagePairs]) -> Iterator[
             seed=found.seed,
             reason=NO_NOTE if unstated(pairs) else None,
         )
+        if number.over_fits is not None:
+            yield _measurement(
+                name + OVER_FITS,
+                number.arm,
+                number.groups,
+                number.over_fits,
+                unscored=dict(rows.unscored),
+                control=number.control,
+                control_arm=number.control_arm,
+                method=number.over_fits.method,
+                seed=found.seed,
+            )
 
 
 def stored_name(number: TriageNumber) -> str:

@@ -109,6 +109,8 @@ class MimicKind:
         needs: What fit, load and predict ask of `Lent`.
         packages: Whose versions the card records.
         exact_versions: Whether a kept model is loaded by the same versions only.
+        refits: How many are fitted again for the repeat arm where nobody says; the interval over
+            fits is t with about so many degrees of freedom, so a kind that is cheap has more.
     """
 
     name: str
@@ -118,6 +120,7 @@ class MimicKind:
     needs: tuple[Part, ...]
     packages: tuple[str, ...]
     exact_versions: bool
+    refits: int = 3
 
 
 mimics: Registry[MimicKind] = Registry("mimic", __name__)
@@ -133,11 +136,12 @@ def mimic(
     needs: tuple[Part, ...] = (),
     packages: tuple[str, ...] = ("scikit-learn", "skops"),
     exact_versions: bool = True,
+    refits: int = 3,
 ) -> Callable[[type[M]], type[M]]:
     """Register a class as a kind of mimic."""
 
     def register(model: type[M]) -> type[M]:
-        kind = MimicKind(name, model, settings, title, needs, packages, exact_versions)
+        kind = MimicKind(name, model, settings, title, needs, packages, exact_versions, refits)
         mimics.add(name, kind)
         return model
 

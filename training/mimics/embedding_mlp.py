@@ -48,6 +48,7 @@ class EmbeddingMlpSettings(MimicSettings):
     title="Network of 200 units on sentence embeddings of the note and on the columns",
     settings=EmbeddingMlpSettings,
     needs=("embedder",),
+    refits=10,
 )
 class EmbeddingMlp:
     """A note that is not there has the mean vector of the training half: no news either way."""

@@ -53,6 +53,7 @@ class RandomForestSettings(MimicSettings):
     "random_forest",
     title="Random forest on TF-IDF of the note and on the columns",
     settings=RandomForestSettings,
+    refits=10,
 )
 class RandomForest:
     """Words and numbers apart ("45F" is 45 and F), each a column weighted by TF-IDF."""

@@ -7,7 +7,7 @@ The counterfactual paper sets it against a pretrained model on the same pairs (i
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from evenhand.graph_store.records import Scalar
 from evenhand.training.encoder_tokens import encode, equal_lengths, load_tokenizer
 from evenhand.training.encoder_training import (
     PRETRAINING,
+    EncoderSettings,
     EncoderShape,
     TrainedEncoder,
     encoder_config,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _FACTS, _WEIGHTS, _WORDS = "encoder.json", "model.safetensors", "tokenizer.json"
 _TOKENS_AT_ONCE = 16_384
 _AGAIN = "fit the mimic again"
+_TRAINED = tuple(each.name for each in fields(EncoderSettings))
 
 
 class ScratchEncoderSettings(MimicSettings):
@@ -141,7 +143,7 @@ class ScratchEncoder:
             renderer.render(decisions.rows),
             levels,
             shape,
-            settings,
+            EncoderSettings(**{each: getattr(settings, each) for each in _TRAINED}),
             seed=seed,
             work=work,
             on_step=_reporter(lent.on_progress, len(decisions), settings),

@@ -82,7 +82,7 @@ def test_the_common_beginning_is_laid_out_once(model: Any) -> None:
 def test_a_model_that_reads_masks_in_its_own_way_gets_padded_batches(model: Any) -> None:
     import torch
 
-    class Flat(torch.nn.Module):
+    class Flat(torch.nn.Module):  # type: ignore[misc]
         """Takes a mask of two dimensions only."""
 
         def __init__(self) -> None:
