@@ -38,7 +38,7 @@ def check_visit_plan(plan: Plan, recipe: Recipe) -> Plan:
     roles = {**DEFAULT_ROLES, **plan.roles}
     roles["target"] = checked_target(roles["target"])
     against = None if plan.against is None else checked_target(plan.against)
-    if against == roles["target"]:
+    if against is not None and against == roles["target"]:
         raise UserError(
             f"{against.model!r} is named as --target and as --against; name two different models."
         )

@@ -62,7 +62,7 @@ def prepare(folder: Path) -> None:
     path = embedded_weights()
     named: dict[str, Any] = {"gguf_file": path.name}
     tokenizer = AutoTokenizer.from_pretrained(path.parent, **named)
-    model = AutoModelForCausalLM.from_pretrained(path.parent, dtype=torch.float32, **named)
+    model: Any = AutoModelForCausalLM.from_pretrained(path.parent, dtype=torch.float32, **named)
     # It is no longer quantised, and must not say that it is.
     del model.config.quantization_config
     model.hf_quantizer = None
@@ -76,7 +76,7 @@ def prepare(folder: Path) -> None:
         if "lora_B" in name:
             torch.nn.init.normal_(weights, std=0.02)
     adapted.peft_config["default"].base_model_name_or_path = str(folder / "model")
-    adapted.save_pretrained(folder / ADAPTER)
+    adapted.save_pretrained(str(folder / ADAPTER))
 
 
 def reference(folder: Path, prompts: Sequence[str], adapter: bool) -> LogProbs:

@@ -108,7 +108,8 @@ def encoder_config(shape: EncoderShape) -> Any:
     """Return transformers' description of the encoder."""
     from transformers import RobertaConfig
 
-    return RobertaConfig(
+    config: Any = RobertaConfig  # its fields are not all named in its signature
+    return config(
         vocab_size=shape.tokens,
         max_position_embeddings=shape.positions,
         num_hidden_layers=shape.layers,
@@ -163,7 +164,7 @@ def train_encoder(
     checkpoints = Checkpoints(work)
     with alone(settings.threads):
         torch.manual_seed(seed)
-        model = classifier(shape).to(device)
+        model: Any = classifier(shape).to(device)
         if checkpoints.phase != TRAINING:
             batches = _Batches(ids, settings.batch, settings.pretraining_epochs, PRETRAINING, seed)
             reader = _pretrained(batches, shape, settings, device, checkpoints, on_step)
@@ -210,7 +211,8 @@ def _pretrained(
     import torch
     from transformers import RobertaForMaskedLM
 
-    model = RobertaForMaskedLM(encoder_config(shape)).to(device)
+    model: Any = RobertaForMaskedLM(encoder_config(shape))
+    model.to(device)
 
     def loss_of(step: int, rng: np.random.Generator) -> "torch.Tensor":
         _, ids = batches.of(step)

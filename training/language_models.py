@@ -119,7 +119,9 @@ def open_language_model(
     if four_bit:
         weights |= {"quantization_config": _four_bit_config(), "device_map": {"": device}}
     try:
-        model = AutoModelForCausalLM.from_pretrained(base.path, dtype=kind, **weights, **common)
+        model: Any = AutoModelForCausalLM.from_pretrained(
+            base.path, dtype=kind, **weights, **common
+        )
         model = model if four_bit else model.to(device)
     except Exception as error:
         raise _load_fault(base, error) from None

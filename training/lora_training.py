@@ -196,7 +196,11 @@ def _trained(
         """The loss of a visit counts by its weight."""
 
         def compute_loss(
-            self, model: Any, inputs: Any, return_outputs: bool = False, **_: Any
+            self,
+            model: Any,
+            inputs: Any,
+            return_outputs: bool = False,
+            num_items_in_batch: Any = None,
         ) -> Any:
             """Return the weighted mean of -log p(label | prompt)."""
             return (label_losses(model, inputs) * inputs["weights"]).mean()

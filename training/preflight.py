@@ -58,7 +58,7 @@ def check_leaks(rows: MimicRows, levels: Levels, names: Sequence[str]) -> None:
     Raises:
         UserError: One note in twenty states the level, or a column holds it.
     """
-    labels = [names[level] for level in levels.tolist()]
+    labels = [str(names[level]) for level in levels.tolist()]
     stated = [
         place
         for place, (text, label) in enumerate(zip(rows.texts, labels, strict=True))

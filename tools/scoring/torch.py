@@ -77,7 +77,7 @@ class TorchScorer:
         said: The sentence about the device.
     """
 
-    host = None
+    host: str | None = None
 
     def __init__(self, opened: LanguageModel, settings: ScorerSettings, said: str) -> None:
         """Try how the model can be asked, in three short passes."""

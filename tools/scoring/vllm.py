@@ -5,6 +5,8 @@ its own, as the only one that may be drawn: the log-probability of the drawn one
 """
 
 import asyncio
+import importlib
+import importlib.util
 import json
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -49,8 +51,6 @@ def _host(settings: ScorerSettings) -> str | None:
 
 
 def _check(settings: ScorerSettings) -> None:
-    import importlib.util
-
     if settings.base_url:
         server_of(settings)
         return
@@ -83,18 +83,19 @@ class VllmScorer:
         """
         # Its statistics would be sent out, and nothing of ours is.
         os.environ["VLLM_NO_USAGE_STATS"] = os.environ["DO_NOT_TRACK"] = "1"
-        from vllm import LLM, SamplingParams, __version__
-        from vllm.platforms import current_platform
+        # Not by its name: type checkers look into an environment without it.
+        engine: Any = importlib.import_module("vllm")
+        platforms: Any = importlib.import_module("vllm.platforms")
 
-        self._settings, self._sampling = settings, SamplingParams
-        on_cpu = current_platform.is_cpu()
+        self._settings, self._sampling = settings, engine.SamplingParams
+        on_cpu = platforms.current_platform.is_cpu()
         options: dict[str, Any] = (
             {"enforce_eager": True, "block_size": _CPU_BLOCK} if on_cpu else {}
         )
         if settings.adapter:
             options |= {"enable_lora": True, "max_loras": 1, "max_lora_rank": _rank(settings)}
         try:
-            self._engine: Any = LLM(
+            self._engine: Any = engine.LLM(
                 model=str(Path(settings.name).expanduser())
                 if Path(settings.name).expanduser().exists()
                 else settings.name,
@@ -115,12 +116,12 @@ class VllmScorer:
         self._context = int(self._engine.llm_engine.model_config.max_model_len)
         device = "the CPU" if on_cpu else "CUDA"
         self.spec = f"vllm/{settings.name}"
-        self.says: tuple[str, ...] = (f"vLLM {__version__} scores on {device}.",)
+        self.says: tuple[str, ...] = (f"vLLM {engine.__version__} scores on {device}.",)
         self.identity = {
             "backend": "vllm",
             "model": settings.name,
             "adapter": settings.adapter or "",
-            "engine": f"vllm {__version__}",
+            "engine": f"vllm {engine.__version__}",
             "device": device,
             "dtype": settings.dtype,
             "form": "plain" if settings.chat is False else "chat where there is a template",
@@ -213,6 +214,5 @@ def _rank(settings: ScorerSettings) -> int:
 def _adapter(folder: str | None) -> Any:
     if folder is None:
         return None
-    from vllm.lora.request import LoRARequest
-
-    return LoRARequest(_LORA_NAME, 1, str(Path(folder).expanduser()))
+    requests: Any = importlib.import_module("vllm.lora.request")
+    return requests.LoRARequest(_LORA_NAME, 1, str(Path(folder).expanduser()))

@@ -31,6 +31,7 @@ def test_refits_that_all_say_the_same_add_nothing() -> None:
     pairs = moved([1, 0, -1, 0, 1, 0])
     found = fit_variance([pairs] * 4)
     assert found == FitVariance(0.0, 0.0, 4)
+    assert found is not None
     alone = paired_difference(20, 6, 300)
     both = over_fits(alone, found)
     assert both is not None
