@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from evenhand.agents.label_targets import label_targets
 from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
 from evenhand.agents.power import arm_notes, least_effect_sentence
 from evenhand.agents.recipe import Recipe, load_recipe
@@ -15,6 +16,7 @@ from evenhand.agents.visit_plan import (
     least_effects,
     prompt_tokens,
     rewriting_calls,
+    visit_calls,
     visit_notes,
 )
 from evenhand.graph_store.errors import UserError
@@ -216,11 +218,15 @@ def estimate(plan: Plan) -> Estimate:
 
 def _estimate_visits(plan: Plan) -> Estimate:
     chosen = choose_of(plan).chosen
-    calls = rewriting_calls(chosen, plan)
-    works = [_Work("rewriter", calls, prompt_tokens(plan))] if calls else []
+    calls: dict[Role, int] = {
+        "rewriter": rewriting_calls(chosen, plan),
+        "target": visit_calls(chosen, plan),
+    }
+    tokens: dict[Role, int] = {"rewriter": prompt_tokens(plan), "target": PROMPT_TOKENS["target"]}
+    works = [_Work(role, n, tokens[role]) for role, n in calls.items() if n]
     return Estimate(
         samples=len(chosen.visits.samples),
-        calls={"rewriter": calls} if calls else {},
+        calls={work.role: work.calls for work in works},
         tokens=sum(work.calls * (work.prompt_tokens + REPLY_TOKENS[work.role]) for work in works),
         cost_usd=_cost(plan, works),
         seconds=None,
@@ -300,12 +306,13 @@ def _seconds(plan: Plan, works: Sequence[_Work]) -> float | None:
 
 
 def _hosts(plan: Plan) -> tuple[str, ...]:
-    roles = plan.roles
+    roles, asked = plan.roles, []
     if load_recipe(plan.recipe).ask == "labels":
         roles = {"rewriter": roles["rewriter"]}
+        asked = [target.host for target in label_targets(plan)]
     models = [model for model in roles.values() if model.model != "rules"]
     hosts = {model_host(model.model, model_settings(model)) for model in models}
-    return tuple(sorted(host for host in hosts | {_graph_host(plan.graph)} if host))
+    return tuple(sorted(host for host in {*hosts, *asked, _graph_host(plan.graph)} if host))
 
 
 def _graph_host(address: str) -> str | None:

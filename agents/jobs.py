@@ -39,6 +39,8 @@ class StageProgress:
     first_at: float = 0.0
     last_at: float = 0.0
     finished: bool = False
+    note: str = ""
+    """What the stage says of the item it is at: a fit's step, loss, rate and time left."""
 
     @property
     def per_minute(self) -> float | None:
@@ -237,6 +239,7 @@ def _advance(before: StageProgress, event: Event) -> StageProgress:
         first_done=done if fresh else before.first_done,
         first_at=event.at if fresh else before.first_at,
         last_at=event.at,
+        note=event.message or "",
         finished=event.stage == before.stage and done >= total,
     )
 

@@ -1,6 +1,6 @@
 """The Plan: what will be asked of whom, checked before anything costs a call."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -90,8 +90,13 @@ class Plan(BaseModel):
     """In which arms a visit is shown; empty: as the recipe says."""
     spouse: SpousePolicy = "keep"
     """Whether husband and wife in a note stay or change with the patient."""
-    refits: int = Field(default=3, ge=3)
-    """Mimics fitted again for the repeat arm."""
+    against: RoleModel | None = None
+    """A second model that is asked for the levels of the same pairs."""
+    fit_settings: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """Settings of a mimic's fit that are not its defaults, by the model's full name."""
+    refits: Annotated[int, Field(ge=3)] | None = None
+    """Mimics fitted again for the repeat arm; None: as the kind of mimic says (10 where a fit is
+    cheap, else 3)."""
     class_weights: ClassWeights | None = None
     """How rare levels count in the fit."""
     published_list: bool = False

@@ -29,6 +29,8 @@ _MODEL_NAMES = (
     (r"claude[- ][\w.-]*\d[\w.-]*", "anthropic/{0}"),
 )
 _LLAMA = r"llama[- ]?3\.(\d)[- ]?(\d+)b(?:[- ]instruct)?(?:\s*\(?(?:on )?(?:our )?vllm\)?)?"
+REMOVE = r"drop|remove|leave out|without|minus|exclude|not|no longer|except|skip|sans|enleve\w*"
+"""Words that take something away."""
 _FILE = r"(?<![\w/])[\w./~-]*\w\.(?:csv|tsv|parquet|jsonl|xlsx)\b"
 _NUMBER_WORDS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
@@ -129,7 +131,10 @@ def correct_spelling(text: str) -> str:
 
 @cache
 def _known_words() -> frozenset[str]:
-    tables = ("recipes", "datasets", "attributes", "relations", "models", "units", "intents")
+    tables = (
+        "recipes", "datasets", "attributes", "relations", "models", "deciders", "decisions",
+        "units", "intents",
+    )  # fmt: skip
     patterns = [p for table in tables for entry in words(table).values() for p in entry]
     plain_words = re.findall(r"(?<![\\(\[|a-z])[a-z]{5,}(?![a-z]*[\[(\\])", " ".join(patterns))
     extra = "attribute attributes audit model models patient patients question questions vignette "

@@ -1,40 +1,31 @@
 """The plan of an audit of decisions: checked against the mapping, and what it will show."""
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from evenhand.agents.plan import DEFAULT_ROLES, Plan
+from evenhand.agents.label_targets import checked_target, label_targets, mimic_kind
+from evenhand.agents.plan import DEFAULT_ROLES, Plan, RoleModel
 from evenhand.agents.recipe import Recipe
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import content_hash
 from evenhand.graph_store.registry import unknown_name
 from evenhand.graph_store.store import check_address
 from evenhand.tools.chosen_visits import ChosenVisits, choose_visits, open_source
+from evenhand.tools.finetune import checked_settings
 from evenhand.tools.notes.few_shot import few_shot_messages
 from evenhand.tools.notes.rewriting import ATTRIBUTES
 from evenhand.tools.run_visits import RunVisits, few_shot_name
 from evenhand.tools.triage.pairs import CONTROL_ARMS, MAIN_ARM, urgency
 from evenhand.tools.triage.what_if import least_skew
 from evenhand.tools.visit_mapping import VisitMapping
+from evenhand.tools.visit_prompts import visit_template
 from evenhand.tools.visit_rows import FlowStep
 from evenhand.training.mimics import mimics
 
-MIMIC = "mimic"
-DEFAULT_MIMIC = "random_forest"
 NOISES = (0.0, 0.2)
 """How many pairs a control arm moves is not known before a run; two cases are shown."""
-
-
-def mimic_kind(target: str) -> str | None:
-    """Return the registered kind of "mimic" or "mimic/NAME"; None where the target is no mimic.
-
-    Raises:
-        UserError: A mimic of an unknown kind.
-    """
-    provider, _, name = target.partition("/")
-    if provider != MIMIC:
-        return None
-    return mimics.get(name or DEFAULT_MIMIC).name
 
 
 def check_visit_plan(plan: Plan, recipe: Recipe) -> Plan:
@@ -45,14 +36,12 @@ def check_visit_plan(plan: Plan, recipe: Recipe) -> Plan:
     """
     _check_foreign(plan, recipe)
     roles = {**DEFAULT_ROLES, **plan.roles}
-    kind = mimic_kind(roles["target"].model)
-    if kind is None:
-        known = ", ".join([MIMIC, *(f"{MIMIC}/{name}" for name in mimics.names())])
+    roles["target"] = checked_target(roles["target"])
+    against = None if plan.against is None else checked_target(plan.against)
+    if against is not None and against == roles["target"]:
         raise UserError(
-            f"Recipe {recipe.name!r} asks a mimic of who decided, not {roles['target'].model!r}; "
-            f"expected one of: {known}. Name it with --target."
+            f"{against.model!r} is named as --target and as --against; name two different models."
         )
-    roles["target"] = roles["target"].model_copy(update={"model": f"{MIMIC}/{kind}"})
     mapping = open_source(plan.dataset, plan.path, plan.mapping).mapping
     check_address(plan.graph, Path())
     return plan.model_copy(
@@ -65,9 +54,37 @@ def check_visit_plan(plan: Plan, recipe: Recipe) -> Plan:
             "language": mapping.language,
             "direction": mapping.direction,
             "added": (),
+            "refits": plan.refits or _usual_refits(roles["target"], against),
             "roles": roles,
+            "against": against,
+            "fit_settings": _fit_settings(plan, [roles["target"], against]),
         }
     )
+
+
+def _usual_refits(*asked: RoleModel | None) -> int | None:
+    """Return the refits that all fitted models can afford; None where none is fitted."""
+    kinds = [kind for model in asked if model and (kind := mimic_kind(model.model))]
+    return min((mimics.get(kind).refits for kind in kinds), default=None)
+
+
+def _fit_settings(plan: Plan, asked: Sequence[RoleModel | None]) -> dict[str, dict[str, Any]]:
+    """Return the settings of the mimics' fits as their kinds read them.
+
+    Raises:
+        UserError: Of a mimic that is not asked, an unknown setting, or a value that cannot be.
+    """
+    kinds = [kind for model in asked if model and (kind := mimic_kind(model.model))]
+    found = {}
+    for name, changes in plan.fit_settings.items():
+        if name not in kinds:
+            raise UserError(
+                f"Settings of {name!r} are named, which is not asked; mimics of this plan: "
+                f"{', '.join(kinds) or 'none'}."
+            )
+        read = checked_settings(mimics.get(name), changes).model_dump(mode="json")
+        found[name] = {setting: read[setting] for setting in changes}
+    return found
 
 
 def _check_foreign(plan: Plan, recipe: Recipe) -> None:
@@ -177,6 +194,28 @@ def few_shot_hash(plan: Plan) -> dict[str, str]:
     return {few_shot_name(language): content_hash(*(text for _, text in messages))}
 
 
+def prompt_hashes(plan: Plan) -> dict[str, str]:
+    """Return the hash of each prompt of a checked plan by name: exemplars, and visits' template."""
+    hashes = few_shot_hash(plan)
+    read = [t for t in label_targets(plan) if t.kind is None or "renderer" in _needs(t.kind)]
+    if read:
+        mapping = open_source(plan.dataset, plan.path, plan.mapping).mapping
+        template = visit_template(mapping, plan.attributes)
+        hashes[f"visit.{mapping.language}"] = content_hash(template.text())
+    return hashes
+
+
+def _needs(kind: str) -> tuple[str, ...]:
+    return mimics.get(kind).needs
+
+
+def visit_calls(chosen: RunVisits, plan: Plan) -> int:
+    """Count at most how many prompts go to models that are asked as they are on a server."""
+    others = len(chosen.groups) - 1
+    asked = len(chosen.audit) * (len(plan.arms) * (1 + others) + plan.has_control("placebo"))
+    return asked * sum(target.host is not None for target in label_targets(plan))
+
+
 def directions(chosen: RunVisits) -> dict[tuple[str, str], int]:
     """Count the visits of the audit half that each group is shown as another of."""
     own = Counter(chosen.group_of(sample) for sample in chosen.audit)
@@ -192,7 +231,8 @@ def least_effects(chosen: RunVisits) -> str:
         parts.append(f"{a} shown as {b}, {n:,} visits: {quiet}, or {noisy}")
     return (
         f"A skew (DTS) of so much or more: {'; '.join(parts)} (if the controls move no pair, or "
-        "one in five; power .9, one test)."
+        "one in five; power .9, one test). The chance of the fit comes on top: of few visits "
+        "another half gives another model."
     )
 
 
@@ -205,6 +245,7 @@ def visit_notes(chosen: RunVisits, plan: Plan) -> tuple[str, ...]:
         f"{urgency('up', chosen.direction)}.",
         f"{train:,} visits to fit to, {len(chosen.audit):,} to audit, by patient.",
         _left_out(chosen.flow),
+        *_target_notes(plan),
     ]
     if plan.roles["rewriter"].model == "rules":
         notes.append("Notes are rewritten by rules; what they cannot rewrite for certain is left.")
@@ -215,6 +256,21 @@ def visit_notes(chosen: RunVisits, plan: Plan) -> tuple[str, ...]:
     if "repeat" not in (plan.controls or ()):
         notes.append("Without the repeat arm no shift can be told from chance of the fit.")
     return tuple(note for note in notes if note)
+
+
+def _target_notes(plan: Plan) -> Iterator[str]:
+    """Say of each model what a reader of the plan may not know."""
+    for target in label_targets(plan):
+        if target.kind is None:
+            yield (
+                f"{target.name} is asked as it is and fitted to nothing: what is found is about "
+                "it, not about who decided; its repeat arm holds no information."
+            )
+        elif "torch" in mimics.get(target.kind).packages:
+            yield (
+                f"{target.name} is fitted with torch: on the GPU where there is one, else on the "
+                "CPU, where it takes minutes for hundreds of visits."
+            )
 
 
 def _left_out(flow: tuple[FlowStep, ...]) -> str:

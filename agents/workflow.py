@@ -32,7 +32,7 @@ from evenhand.agents.plan import ROLES, Plan, Role
 from evenhand.agents.prompt import prompt_hash
 from evenhand.agents.recipe import STAGES, load_recipe
 from evenhand.agents.state import AuditContext, AuditState
-from evenhand.agents.visit_plan import choose_of, few_shot_hash
+from evenhand.agents.visit_plan import choose_of, prompt_hashes
 from evenhand.graph_store.errors import RunStopped, UserError
 from evenhand.graph_store.records import Judgement, content_hash
 from evenhand.graph_store.redact import redact
@@ -276,7 +276,7 @@ def _model_roles(plan: Plan) -> list[Role]:
 
 def _prompt_hashes(plan: Plan) -> dict[str, str]:
     if load_recipe(plan.recipe).ask == "labels":
-        return few_shot_hash(plan)
+        return prompt_hashes(plan)
     used = {target.PROMPTS[arm] for arm in plan.asked}
     by_role: dict[Role, str] = {
         "generator": generator.PROMPT,
@@ -290,7 +290,10 @@ def _prompt_hashes(plan: Plan) -> dict[str, str]:
 
 def _versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
-    for package in ("evenhand", "langgraph", "spacy", "xllamacpp", "scipy", "scikit-learn"):
+    for package in (
+        "evenhand", "langgraph", "spacy", "xllamacpp", "scipy", "scikit-learn", "torch",
+        "transformers", "peft", "tokenizers",
+    ):  # fmt: skip
         try:
             found[package] = version(package)
         except PackageNotFoundError:
@@ -412,13 +415,15 @@ def _record_models(run: RunDirectory, models: dict[Role, OpenModel]) -> None:
     """
     manifest = run.manifest
     now: dict[str, dict[str, str]] = {role: model.identity for role, model in models.items()}
-    if manifest.models and manifest.models != now:
+    # Who gives levels is added, and compared, when it is opened (direct_target).
+    before = {role: manifest.models[role] for role in now if role in manifest.models}
+    if before and before != now:
         raise UserError(
-            f"Run {run.run_id} was begun with {manifest.models}, but these models are here now: "
+            f"Run {run.run_id} was begun with {before}, but these models are here now: "
             f"{now}. Put the former models back, or start a new run with another seed."
         )
-    if not manifest.models:
-        run.write_manifest(manifest.model_copy(update={"models": now}))
+    if now and not before:
+        run.write_manifest(manifest.model_copy(update={"models": {**manifest.models, **now}}))
 
 
 def _open_graph(run: RunDirectory, plan: Plan, workspace: Path) -> GraphStore | None:

@@ -27,7 +27,7 @@ from evenhand.tools.visits import Visits, read_visits
 from evenhand.training.fitting import FitPlan, fit_mimic
 from evenhand.training.levels import likeliest_levels
 from evenhand.training.mimic_rows import MimicRows, mimic_rows
-from evenhand.training.mimics import Mimic
+from evenhand.training.mimics import Mimic, mimics
 from evenhand.training.mimics.random_forest import RandomForest, RandomForestSettings
 from evenhand.training.splits import resampled_patients
 
@@ -35,6 +35,7 @@ GENDERS = ("male", "female")
 FOREST = RandomForestSettings(trees=60, min_samples_leaf=(1,), max_features=(0.1,))
 """What the search chooses on the shipped visits; searching again in each hospital costs minutes."""
 NOISE_DRAWS = 400
+REFITS = mimics.get("random_forest").refits
 Rewrite = Callable[[str, str, str], RewrittenNote]
 """note, before, after"""
 
@@ -121,7 +122,7 @@ def audit(
     seed: int,
     rewrite: Rewrite = rules,
     gated: bool = True,
-    refit: int = 3,
+    refit: int = REFITS,
 ) -> Audit:
     """Fit the mimic, show it every audited visit as the other sex, and measure."""
     samples = [s for s in hospital.visits.samples if s.split == "audit"]
@@ -142,8 +143,8 @@ def audit(
         fitted = fit_mimic(plan, Path(folder) / "model")
     again = [_refit(plan, seed + number) for number in range(1, refit + 1)]
     arms = _arms(samples, shown, fitted.mimic, again, levels)
-    results = measure_arms(arms, resamples=100)
     others = [ask(samples, shown, one, levels) for one in again]
+    results = measure_arms(arms, resamples=100, refits=others)
     of_refits = {
         way: np.array([_skew(pairs.between(*way.split("->"))) for pairs in others]) for way in WAYS
     }

@@ -15,7 +15,7 @@ from pathlib import Path
 from hospital_audit import Shown, ask, rules
 
 from evenhand.tools.datasets import load_visits
-from evenhand.tools.finetune import fit_plan, open_embedder
+from evenhand.tools.finetune import fit_plan, open_lent
 from evenhand.tools.triage.deciders import compare_deciders
 from evenhand.tools.triage.measure import DTS, NMD, PDR, measure_arms
 from evenhand.tools.triage.pairs import TriagePairs
@@ -25,9 +25,9 @@ from evenhand.training.fitting import FittedMimic, fit_mimic
 
 def fit(visits: Visits, mimic: str, seed: int) -> tuple[FittedMimic, TriagePairs]:
     """Fit one mimic, ask it about the audit half, and print what it took and gave."""
-    embedder = open_embedder(mimic)
+    lent = open_lent(mimic)
     with tempfile.TemporaryDirectory() as folder:
-        fitted = fit_mimic(fit_plan(visits, mimic=mimic, seed=seed), Path(folder) / "m", embedder)
+        fitted = fit_mimic(fit_plan(visits, mimic=mimic, seed=seed), Path(folder) / "m", lent)
     audited = [sample for sample in visits.samples if sample.split == "audit"]
     shown = Shown.make(audited, rules, True, visits.mapping.placebo)
     began = time.perf_counter()

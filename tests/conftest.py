@@ -8,7 +8,7 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -25,6 +25,9 @@ from evenhand.graph_store.records import (
     sample_id,
 )
 from evenhand.graph_store.run_directory import Call, Manifest, RunDirectory, StageName
+
+if TYPE_CHECKING:
+    from evenhand.training.lent import Lent
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -489,3 +492,79 @@ def _verdicts(answer: Answer, base: Answer | None, moved: bool, aside: str) -> l
             )
         )
     return made
+
+
+_TINY_WORDS = (
+    "Triage. Man Woman man woman with a an cough bleeding fever pain; age heart_rate gender female "
+    "male arrival level None nan"
+)
+MakeTinyModel = Callable[..., Path]
+"""make_tiny_model(seed=0, context=512, chat_template=None): a folder as transformers reads it."""
+
+
+@pytest.fixture(scope="session")
+def make_tiny_model(tmp_path_factory: pytest.TempPathFactory) -> MakeTinyModel:
+    """Make small Llamas with drawn weights and a byte-level tokenizer, as safetensors."""
+
+    def make(seed: int = 0, context: int = 512, chat_template: str | None = None) -> Path:
+        import torch
+        from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+        from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+        folder = tmp_path_factory.mktemp("tiny")
+        words = Tokenizer(models.BPE())
+        words.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        words.decoder = decoders.ByteLevel()
+        specials = {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>"}
+        trainer = trainers.BpeTrainer(
+            special_tokens=list(specials.values()),
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        )
+        words.train_from_iterator([_TINY_WORDS] * 2, trainer)
+        tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, **specials)
+        tokenizer.chat_template = chat_template
+        tokenizer.save_pretrained(str(folder))
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            model = LlamaForCausalLM(
+                LlamaConfig(
+                    vocab_size=len(tokenizer),
+                    hidden_size=64,
+                    intermediate_size=128,
+                    num_hidden_layers=2,
+                    num_attention_heads=4,
+                    num_key_value_heads=2,
+                    max_position_embeddings=context,
+                    initializer_range=0.1,
+                    bos_token_id=1,
+                    eos_token_id=2,
+                    pad_token_id=0,
+                )
+            )
+        model.save_pretrained(str(folder))
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_lent(make_tiny_model: MakeTinyModel) -> "Lent":
+    """What a language model's fit is lent: short prompts, the real scorer, a tiny base."""
+    from evenhand.tools.scoring.torch import lend_scorer, torch_base
+    from evenhand.training.lent import Lent, Renderer
+    from evenhand.training.mimic_rows import MimicRows
+
+    def render(rows: MimicRows) -> list[str]:
+        numbers = {n: [f"{v:g}" for v in values] for n, values in rows.numbers.items()}
+        columns = {**numbers, **rows.categories}
+        return [
+            " ".join((f"Triage. {text};", *(f"{n} {columns[n][row]}" for n in columns), "level"))
+            for row, text in enumerate(rows.texts)
+        ]
+
+    return Lent(
+        renderer=Renderer("short-1", "short", ("1", "2", "3", "4"), render),
+        scorer=lend_scorer,
+        base=torch_base(str(make_tiny_model())),
+    )

@@ -17,6 +17,7 @@ _PLAN_FIELDS = (
     "controls",
     "repeats",
     "rubrics",
+    "fit_settings",
 )
 
 
@@ -43,6 +44,7 @@ def _said(manifest: Manifest) -> dict[str, str]:
     facts: dict[str, Any] = {name: plan.get(name) for name in _PLAN_FIELDS}
     for role, model in plan.get("roles", {}).items():
         facts |= {f"{role}.{field}": value for field, value in model.items()}
+    facts["against"] = (plan.get("against") or {}).get("model")
     facts |= {f"prompt {name}": value for name, value in manifest.prompt_hashes.items()}
     facts["data"] = manifest.dataset_hash
     return {name: _text(value) for name, value in facts.items() if value not in (None, "", [], {})}

@@ -5,38 +5,53 @@ pairs), so that every number of the report has its pairs.
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from evenhand.graph_store.errors import UserError
+from evenhand.graph_store.records import Variant
 from evenhand.graph_store.run_directory import RunDirectory, list_runs
 from evenhand.tools.run_visits import VISITS, read_run_visits
+from evenhand.tools.triage.asked_models import AskedModel, read_models
 from evenhand.tools.triage.deciders import DeciderDifference, compare_deciders
 from evenhand.tools.triage.measure import GAP, TriageNumber, TriageResults, measure_arms
 from evenhand.tools.triage.pairs import Direction, TriagePairs
+from evenhand.tools.triage.run_pairs import asked_model
 from evenhand.tools.triage.verdict import TriageVerdict, judge
 from evenhand.tools.triage.what_if import WhatIf, extrapolate
 from evenhand.tools.visit_rows import FlowStep
-from evenhand.training.model_card import CARD_FILE, ModelCard, read_card
+from evenhand.training.model_card import ModelCard
 
 log = logging.getLogger(__name__)
 
 RECIPE = "counterfactual"
-MODEL_FOLDER = "model"
-_OWN = ("decider", "volume", "period", "volume_source", "share")
-"""Parts of a plan that may differ where only the decider does."""
+_OWN = (
+    "decider", "against", "fit_settings", "refits", "volume", "period", "volume_source", "share",
+)  # fmt: skip
+"""Parts of a plan that may differ where the visits and how they are shown are the same."""
 
 
 @dataclass(frozen=True)
 class OtherDecider:
-    """Another run on the same visits with another decider, and how the two differ."""
+    """Another decider, or another model, on the same visits, and how the two differ."""
 
     run_id: str
     decider: str
     results: TriageResults
     differences: tuple[DeciderDifference, ...]
-    """This run's decider less the other, on the pairs that both have."""
+    """This run's decider and model less the other, on the pairs that both have."""
+    model: AskedModel | None = None
+    """Who gave the levels."""
+    by_model: bool = False
+    """Whether it is another model of the same decider."""
+    in_this_run: bool = False
+    """Whether it was asked by the same plan."""
+
+    @property
+    def label(self) -> str:
+        """What tells it from this run's: the model's name, or the decider's."""
+        return self.model.name if self.by_model and self.model else self.decider
 
 
 @dataclass(frozen=True)
@@ -51,10 +66,32 @@ class TriageView:
     """A name that the data set gives; empty where it has one label for all."""
     attribute: str = ""
     flow: tuple[FlowStep, ...] = ()
-    card: ModelCard | None = None
-    """Of the mimic that stands in for the decider; None where the target is no mimic."""
+    model: AskedModel | None = None
+    """Who gave the levels; None where pairs came from elsewhere."""
     others: tuple[OtherDecider, ...] = ()
     what_ifs: tuple[tuple[TriageNumber, WhatIf], ...] = ()
+
+    @property
+    def card(self) -> ModelCard | None:
+        """Of the mimic that stands in for the decider; None where the target is no mimic."""
+        return None if self.model is None else self.model.card
+
+    def label_beside(self, other: OtherDecider) -> str:
+        """Return what tells this run's numbers from another's: the model's or decider's name."""
+        name = self.model.name if other.by_model and self.model else self.decider
+        return name or "this decider"
+
+    @property
+    def models(self) -> tuple[tuple[AskedModel, str], ...]:
+        """The models of this decider on these visits, and the run of each, this one's first."""
+        if self.model is None:
+            return ()
+        beside = [
+            (one.model, "" if one.in_this_run else one.run_id)
+            for one in self.others
+            if one.by_model and one.model
+        ]
+        return ((self.model, ""), *beside)
 
     def is_silent(self, arm: str) -> bool:
         """Return whether an arm has scored pairs and none of them moved."""
@@ -68,7 +105,12 @@ class TriageView:
 
 
 def make_view(
-    arms: Mapping[str, TriagePairs], direction: Direction | None, *, seed: int = 0, **rest: Any
+    arms: Mapping[str, TriagePairs],
+    direction: Direction | None,
+    *,
+    seed: int = 0,
+    refits: Sequence[TriagePairs] = (),
+    **rest: Any,
 ) -> TriageView:
     """Measure pairs and draw the verdict.
 
@@ -76,14 +118,19 @@ def make_view(
         arms: Pairs by arm, at least one arm.
         direction: Of the scale; None: not declared.
         seed: Of bootstrap and tests.
+        refits: The pairs of the main arm as each refit of the mimic decides them.
         rest: Fields of the view.
     """
-    results = measure_arms(arms, seed=seed)
+    results = measure_arms(arms, seed=seed, refits=refits)
     return TriageView(arms, results, judge(results, arms, direction), direction, **rest)
 
 
-def read_view(run: RunDirectory) -> TriageView | None:
+def read_view(run: RunDirectory, variants: Sequence[Variant] | None = None) -> TriageView | None:
     """Read a run of the counterfactual recipe; None for another recipe, or before it answered.
+
+    Args:
+        run: The run.
+        variants: Its variants, where they have been read.
 
     Raises:
         UserError: A file of the run is damaged.
@@ -91,36 +138,51 @@ def read_view(run: RunDirectory) -> TriageView | None:
     manifest = run.manifest
     if manifest.plan.get("recipe") != RECIPE or not (run.path / VISITS).is_file():
         return None
-    arms = _arms(run)
-    if not arms:
+    models = read_models(run, variants)
+    if not models[0].arms:
         return None
     visits = read_run_visits(run)
-    folder = run.path / MODEL_FOLDER
     named = visits.decider in visits.mapping.deciders
     view = make_view(
-        arms,
+        models[0].arms,
         visits.direction,
         seed=manifest.seed,
+        refits=models[0].refits,
         decider=visits.decider if named else "",
         attribute=visits.attribute,
         flow=visits.flow,
-        card=read_card(folder) if (folder / CARD_FILE).is_file() else None,
+        model=models[0],
     )
+    second = [_beside(run, view, run, model, by_model=True) for model in models[1:]]
     return replace(
         view,
-        others=tuple(_others(run, view)),
+        others=(*second, *_others(run, view)),
         what_ifs=tuple(_what_ifs(view.results, manifest.plan)),
     )
 
 
-def _arms(run: RunDirectory) -> Mapping[str, TriagePairs]:
-    from evenhand.tools.triage.run_pairs import read_arms
-
-    return read_arms(run)
+def _beside(
+    run: RunDirectory,
+    view: TriageView,
+    other: RunDirectory,
+    model: AskedModel,
+    *,
+    by_model: bool,
+) -> OtherDecider:
+    seed = other.manifest.seed
+    return OtherDecider(
+        run_id=other.run_id,
+        decider=read_run_visits(other).decider,
+        model=model,
+        results=measure_arms(model.arms, seed=seed, refits=model.refits),
+        differences=compare_deciders(view.arms, model.arms, seed=run.manifest.seed),
+        by_model=by_model,
+        in_this_run=other is run,
+    )
 
 
 def _others(run: RunDirectory, view: TriageView) -> Iterator[OtherDecider]:
-    """Yield the runs beside this one that differ from it in the decider alone."""
+    """Yield the runs beside this one that differ from it in the decider or the model alone."""
     manifest = run.manifest
     for other in list_runs(run.path.parent):
         if other.run_id == run.run_id:
@@ -129,23 +191,21 @@ def _others(run: RunDirectory, view: TriageView) -> Iterator[OtherDecider]:
         same = there.dataset_hash == manifest.dataset_hash
         if not same or _apart(there.plan) != _apart(manifest.plan):
             continue
+        by_model = asked_model(there.plan) != asked_model(manifest.plan)
+        if by_model and there.plan.get("decider") != manifest.plan.get("decider"):
+            continue
         try:
-            arms = _arms(other)
-            if not arms or view.results.main_arm not in arms:
-                continue
-            yield OtherDecider(
-                run_id=other.run_id,
-                decider=read_run_visits(other).decider,
-                results=measure_arms(arms, seed=there.seed),
-                differences=compare_deciders(view.arms, arms, seed=manifest.seed),
-            )
+            model = read_models(other)[0]
+            if view.results.main_arm in model.arms:
+                yield _beside(run, view, other, model, by_model=by_model)
         except (UserError, ValueError) as error:
             log.warning("run %s cannot be set beside %s: %s", other.run_id, run.run_id, error)
 
 
 def _apart(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of a plan two deciders on the same visits must share."""
-    return {name: value for name, value in plan.items() if name not in _OWN}
+    """Return what of a plan two deciders or models on the same visits must share."""
+    roles = {name: role for name, role in plan.get("roles", {}).items() if name != "target"}
+    return {**{name: value for name, value in plan.items() if name not in _OWN}, "roles": roles}
 
 
 def _what_ifs(

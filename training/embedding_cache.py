@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.graph_store.errors import UserError
-from evenhand.training.mimics import Embedder
+from evenhand.training.lent import Embedder
 
 log = logging.getLogger(__name__)
 

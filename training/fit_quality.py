@@ -93,6 +93,8 @@ class FitQuality(BaseModel):
         calibration: The calibration curve; bins without visits are left out.
         ece: Expected calibration error: mean over visits of |accuracy - confidence| of their bin.
         not_estimable: Why there is no kappa_w, or None.
+        balanced_accuracy: Mean of the recalls of the levels that people gave, each level counting
+            the same: 1 / L for who always says the commonest. None in cards of before it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -110,6 +112,13 @@ class FitQuality(BaseModel):
     calibration: tuple[CalibrationBin, ...]
     ece: float
     not_estimable: str | None = None
+    balanced_accuracy: float | None = None
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Return ("single_predicted_class",) where the mimic gives one level alone, else ()."""
+        given = np.array(self.confusion).sum(axis=0)
+        return ("single_predicted_class",) if np.count_nonzero(given) == 1 else ()
 
 
 def fit_quality(
@@ -135,6 +144,7 @@ def fit_quality(
         float(np.average(np.nan_to_num(values), weights=visits))
         for values in precision_recall_f1(counts)
     )
+    recalls = precision_recall_f1(counts)[1]
     kappa = float(quadratic_kappa(counts))
     low, high = _kappa_interval(counts, seed)
     bins = calibration_curve(probabilities.max(axis=1), mimicked == decided)
@@ -156,6 +166,7 @@ def fit_quality(
         ),
         calibration=bins,
         ece=sum(each.n * abs(each.accuracy - each.confidence) for each in bins) / len(decided),
+        balanced_accuracy=float(np.nanmean(recalls)),
         not_estimable=None if known else "people and mimic give one level alone, the same",
     )
 

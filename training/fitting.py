@@ -1,7 +1,9 @@
 """Fit a mimic to the training half, measure it on the audit half, keep it; or load it again."""
 
+import glob
 import logging
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,15 +15,10 @@ import numpy as np
 
 from evenhand.graph_store.errors import UserError
 from evenhand.training.fit_quality import FitQuality, fit_quality
+from evenhand.training.lent import NOTHING_LENT, Lent
 from evenhand.training.levels import Probabilities, level_weights
 from evenhand.training.mimic_rows import ARMS, Decisions, MimicArm
-from evenhand.training.mimics import (
-    Embedder,
-    Mimic,
-    MimicKind,
-    MimicSettings,
-    mimics,
-)
+from evenhand.training.mimics import Mimic, MimicKind, MimicSettings, mimics
 from evenhand.training.model_card import ModelCard, read_card, write_card
 from evenhand.training.splits import patient_key, resampled_patients, shared_patients
 
@@ -70,7 +67,7 @@ class FittedMimic:
     resumed: bool
 
 
-def fit_mimic(plan: FitPlan, folder: Path, embedder: Embedder | None = None) -> FittedMimic:
+def fit_mimic(plan: FitPlan, folder: Path, lent: Lent = NOTHING_LENT) -> FittedMimic:
     """Fit a mimic and keep it in a folder; if the same one lies there, load it.
 
     The model does not depend on the order of the visits. The folder appears when all is in it, so
@@ -79,7 +76,7 @@ def fit_mimic(plan: FitPlan, folder: Path, embedder: Embedder | None = None) -> 
     Args:
         plan: What to fit.
         folder: A new folder, or one with the same model.
-        embedder: For kinds that need sentence embeddings.
+        lent: What the kind asks for.
 
     Raises:
         UserError: Unknown mimic, too few visits, one level only, a patient in both halves, or a
@@ -87,15 +84,16 @@ def fit_mimic(plan: FitPlan, folder: Path, embedder: Embedder | None = None) -> 
     """
     kind = mimics.get(plan.mimic)
     check_decisions(plan)
-    wanted = _card(plan, kind, embedder, resampled=False)
+    lent.check(kind.needs)
+    wanted = _card(plan, kind, lent, resampled=False)
     if folder.exists():
-        return _resumed(wanted, folder, embedder)
+        return _resumed(wanted, folder, lent)
     if not folder.parent.is_dir():
         raise UserError(f"{folder.parent}: no such folder; make it, or name another one.")
-    return _kept(*_fit(plan, wanted, embedder), folder)
+    return _fit(plan, wanted, folder, lent)
 
 
-def load_mimic(folder: Path, embedder: Embedder | None = None) -> FittedMimic:
+def load_mimic(folder: Path, lent: Lent = NOTHING_LENT) -> FittedMimic:
     """Read a kept mimic.
 
     Raises:
@@ -104,17 +102,20 @@ def load_mimic(folder: Path, embedder: Embedder | None = None) -> FittedMimic:
     """
     card = read_card(folder)
     kind = mimics.get(card.mimic)
-    if kind.needs_embedder and embedder is not None and embedder.name != card.embeddings:
+    lent.check(kind.needs)
+    for part, name in _lent_names(kind, lent).items():
+        if card.lent[part] != name:
+            raise UserError(
+                f"{folder} was fitted on {part} {card.lent[part]!r}, not {name!r}; "
+                "give that one, or fit the mimic again."
+            )
+    here = _versions(kind)
+    if kind.exact_versions and card.versions != here:
         raise UserError(
-            f"{folder} was fitted on embeddings {card.embeddings!r}, not {embedder.name!r}; "
-            "give those, or fit the mimic again."
-        )
-    if card.versions != _versions():
-        raise UserError(
-            f"{folder} was fitted with {_listed(card.versions)}; here is {_listed(_versions())}. "
+            f"{folder} was fitted with {_listed(card.versions)}; here is {_listed(here)}. "
             "Install those versions, or fit the mimic again."
         )
-    return FittedMimic(kind.model.load(folder, embedder), card, resumed=True)
+    return FittedMimic(kind.model.load(folder, lent), card, resumed=True)
 
 
 def refits(
@@ -123,7 +124,7 @@ def refits(
     folder: Path,
     *,
     times: int = LEAST_REFITS,
-    embedder: Embedder | None = None,
+    lent: Lent = NOTHING_LENT,
     on_fitted: Callable[[int], None] = lambda number: None,
 ) -> list[FittedMimic]:
     """Fit the mimic again with other seeds on resampled training halves: the repeat arm.
@@ -138,7 +139,7 @@ def refits(
         plan: The plan it was fitted by.
         folder: Each refit is kept in it as refit-1, refit-2, ...; those there are loaded.
         times: At least 3.
-        embedder: As for fit_mimic.
+        lent: As for fit_mimic.
         on_fitted: Called with the number of each refit that is there; it may raise to stop.
 
     Returns:
@@ -157,7 +158,7 @@ def refits(
         seed = plan.seed + number
         places = resampled_patients(plan.train.patients, seed=seed)
         again = replace(plan, train=plan.train.take(places), seed=seed, settings=settings)
-        found.append(_refit(again, kind, folder / f"refit-{number}", embedder))
+        found.append(_refit(again, kind, folder / f"refit-{number}", lent))
         on_fitted(number)
     return found
 
@@ -201,45 +202,52 @@ def check_decisions(plan: FitPlan) -> None:
             )
 
 
-def _refit(plan: FitPlan, kind: MimicKind, folder: Path, embedder: Embedder | None) -> FittedMimic:
-    wanted = _card(plan, kind, embedder, resampled=True)
+def _refit(plan: FitPlan, kind: MimicKind, folder: Path, lent: Lent) -> FittedMimic:
+    wanted = _card(plan, kind, lent, resampled=True)
     if len(np.unique(plan.train.levels)) < 2:
         raise UserError("A resampled training half has one level only; more visits are needed.")
     if folder.exists():
-        return _resumed(wanted, folder, embedder)
-    return _kept(*_fit(plan, wanted, embedder), folder)
+        return _resumed(wanted, folder, lent)
+    return _fit(plan, wanted, folder, lent)
 
 
-def _kept(mimic: Mimic, card: ModelCard, folder: Path) -> FittedMimic:
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:
-        new = Path(work) / folder.name
-        new.mkdir()
-        mimic.save(new)
-        write_card(card, new)
-        os.replace(new, folder)
-    return FittedMimic(mimic, card, resumed=False)
-
-
-def _fit(plan: FitPlan, wanted: ModelCard, embedder: Embedder | None) -> tuple[Mimic, ModelCard]:
+def _fit(plan: FitPlan, wanted: ModelCard, folder: Path, lent: Lent) -> FittedMimic:
+    """Fit, measure and keep; checkpoints of a fit that was killed are taken up."""
     kind = mimics.get(plan.mimic)
+    work = folder.parent / f".work-{folder.name}-{wanted.fit_hash()[:16]}"
     began = time.perf_counter()
     mimic = kind.model.fit(
         plan.train.shown_in(plan.arm, plan.attributes).in_order(),
         plan.settings or kind.settings(),
         n_levels=len(plan.levels),
         seed=plan.seed,
-        embedder=embedder,
+        lent=lent,
         n_jobs=plan.n_jobs,
+        work=work,
     )
     seconds = time.perf_counter() - began
     log.info("fitted %s to %d visits in %.1f s", plan.mimic, len(plan.train), seconds)
-    return mimic, wanted.model_copy(
+    card = wanted.model_copy(
         update={
             "chosen": dict(mimic.chosen),
             "quality": _quality(mimic, plan),
             "seconds": round(seconds, 3),
         }
     )
+    _keep(mimic, card, folder)
+    # Those of other plans for this folder too: they can no longer be taken up.
+    for left in folder.parent.glob(f".work-{glob.escape(folder.name)}-*"):
+        shutil.rmtree(left)
+    return FittedMimic(mimic, card, resumed=False)
+
+
+def _keep(mimic: Mimic, card: ModelCard, folder: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:
+        new = Path(work) / folder.name
+        new.mkdir()
+        mimic.save(new)
+        write_card(card, new)
+        os.replace(new, folder)
 
 
 def _quality(mimic: Mimic, plan: FitPlan) -> dict[MimicArm, FitQuality]:
@@ -252,9 +260,7 @@ def _quality(mimic: Mimic, plan: FitPlan) -> dict[MimicArm, FitQuality]:
     }
 
 
-def _card(
-    plan: FitPlan, kind: MimicKind, embedder: Embedder | None, *, resampled: bool
-) -> ModelCard:
+def _card(plan: FitPlan, kind: MimicKind, lent: Lent, *, resampled: bool) -> ModelCard:
     settings = plan.settings or kind.settings()
     visits = np.bincount(plan.train.levels, minlength=len(plan.levels))
     weights = level_weights(plan.train.levels, len(plan.levels), settings.class_weights)
@@ -275,23 +281,24 @@ def _card(
         data_hash=plan.train.content_hash(),
         audit_hash=plan.audit.content_hash() if plan.audit is not None else None,
         source=dict(plan.source or {}),
-        embeddings=embedder.name if kind.needs_embedder and embedder is not None else None,
+        lent=_lent_names(kind, lent),
         resampled=resampled,
         n_train=len(plan.train),
         n_patients=len({patient_key(patient) for patient in plan.train.patients}),
         train_levels=dict(zip(plan.levels, visits.tolist(), strict=True)),
-        versions=_versions(),
+        versions=_versions(kind),
     )
 
 
-def _resumed(wanted: ModelCard, folder: Path, embedder: Embedder | None) -> FittedMimic:
-    differs = read_card(folder).differs_from(wanted)
+def _resumed(wanted: ModelCard, folder: Path, lent: Lent) -> FittedMimic:
+    kind = mimics.get(wanted.mimic)
+    differs = read_card(folder).differs_from(wanted, versions=kind.exact_versions)
     if differs:
         raise UserError(
             f"{folder} holds another mimic (it differs in {', '.join(differs)}); "
             "give a new folder, or delete that one."
         )
-    return load_mimic(folder, embedder)
+    return load_mimic(folder, lent)
 
 
 def _chosen_settings(
@@ -303,9 +310,13 @@ def _chosen_settings(
     return kind.settings.model_validate(known | cut)
 
 
-def _versions() -> dict[str, str]:
+def _lent_names(kind: MimicKind, lent: Lent) -> dict[str, str]:
+    return {part: name for part, name in lent.names().items() if part in kind.needs}
+
+
+def _versions(kind: MimicKind) -> dict[str, str]:
     found = {}
-    for name in ("scikit-learn", "skops"):
+    for name in kind.packages:
         try:
             found[name] = version(name)
         except PackageNotFoundError as error:

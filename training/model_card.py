@@ -1,10 +1,12 @@
 """The model card: what a mimic was fitted to, how, and how well it decides as people decided."""
 
+import hashlib
+import json
 import os
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import Scalar
@@ -33,7 +35,7 @@ class ModelCard(BaseModel):
         data_hash: SHA-256 of the visits fitted to, whatever their order.
         audit_hash: Likewise of the visits the quality was measured on; None without.
         source: What the visits are, for a reader: data set, decider.
-        embeddings: Name of the sentence vectors; None where there are none.
+        lent: What the fit was lent (embedder, renderer, base) -> its name.
         resampled: Whether the training half was drawn again with replacement, whole patients.
         n_train: Visits fitted to.
         n_patients: Of how many patients.
@@ -59,7 +61,7 @@ class ModelCard(BaseModel):
     data_hash: str
     audit_hash: str | None = None
     source: dict[str, str] = Field(default_factory=dict)
-    embeddings: str | None = None
+    lent: dict[str, str] = Field(default_factory=dict)
     resampled: bool = False
     n_train: int
     n_patients: int
@@ -68,15 +70,37 @@ class ModelCard(BaseModel):
     versions: dict[str, str] = Field(default_factory=dict)
     seconds: float = 0.0
 
-    def differs_from(self, other: "ModelCard") -> list[str]:
-        """Name what the fit depends on and that differs; none: it is the same model."""
+    @model_validator(mode="before")
+    @classmethod
+    def _older(cls, card: Any) -> Any:
+        """Read cards of before there were language models."""
+        if isinstance(card, dict) and "embeddings" in card:
+            card = dict(card)
+            name = card.pop("embeddings")
+            return card | {"lent": {"embedder": name} if name else {}}
+        return card
+
+    def differs_from(self, other: "ModelCard", *, versions: bool = True) -> list[str]:
+        """Name what the fit depends on and that differs; none: it is the same model.
+
+        Args:
+            other: Another card.
+            versions: Whether those of the packages count.
+        """
         mine, others = self.model_dump(mode="json"), other.model_dump(mode="json")
-        return [name for name in _DEPENDS_ON if mine[name] != others[name]]
+        names = (*_DEPENDS_ON, "versions") if versions else _DEPENDS_ON
+        return [name for name in names if mine[name] != others[name]]
+
+    def fit_hash(self) -> str:
+        """Return the SHA-256 of all that the fit depends on."""
+        mine = self.model_dump(mode="json")
+        content = json.dumps({name: mine[name] for name in (*_DEPENDS_ON, "versions")})
+        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _DEPENDS_ON = (
     "format", "mimic", "levels", "fitted_for", "attributes", "columns", "settings", "seed",
-    "data_hash", "embeddings", "resampled", "versions",
+    "data_hash", "lent", "resampled",
 )  # fmt: skip
 
 

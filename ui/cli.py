@@ -22,6 +22,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "sync": ("evenhand.ui.commands.sync", "Complete the graph of a run from its directory."),
     "data": ("evenhand.ui.commands.data", "Inspect, map and freeze a table of visits to audit."),
     "finetune": ("evenhand.ui.commands.finetune", "Fit a mimic of who decided the visits."),
+    "score": ("evenhand.ui.commands.score", "Score labels after many prompts with a model."),
     "graph": ("evenhand.ui.commands.graph", "Ask the knowledge graph, export it, drop a run."),
     "chat": ("evenhand.ui.commands.chat", "Open the workbench in the browser, on this machine."),
 }

@@ -89,7 +89,7 @@ def print_lineage(run: RunDirectory, chain: Sequence[Record]) -> None:
     bases: dict[tuple[str, ShownArm], Variant] = {
         (v.sample_id, v.arm): v for v in run.variants() if not v.changes
     }
-    scores, levels = run.scores(), run_levels(run)
+    given, levels = _given_levels(run), run_levels(run)
     calls = {call.id: call for call in run.calls()}
     console = results()
     for record in chain:
@@ -100,8 +100,9 @@ def print_lineage(run: RunDirectory, chain: Sequence[Record]) -> None:
             console.print(Text(f"{record.arm}: {change_text(record)} ({record.status})"))
             base = _base_of(bases, record)
             console.print(_marked(base.text if base else record.text, record.text))
-            for words in _levels_of(record, scores, levels):
-                console.print(Text(words))
+            for who, scores in given.items():
+                for words in _levels_of(record, who, scores, levels):
+                    console.print(Text(words))
         elif isinstance(record, Answer):
             if record.id in calls:
                 for role, text in calls[record.id].messages:
@@ -123,10 +124,25 @@ def _base_of(bases: Mapping[tuple[str, ShownArm], Variant], variant: Variant) ->
     return next((base for base in found if base is not None), None)
 
 
-def _levels_of(variant: Variant, scores: "Scores", levels: Sequence[str]) -> Iterator[str]:
-    """Yield what a target that is asked in bulk said of a variant, its refits included."""
+def _given_levels(run: RunDirectory) -> dict[str, "Scores"]:
+    """Return what each model that is asked in bulk said, by who it is to a reader."""
+    from evenhand.graph_store.scores import read_scores
+    from evenhand.tools.triage.run_pairs import AGAINST, asked_model, is_mimic
+
+    plan = run.manifest.plan
+    first = asked_model(plan)
+    given = {"decider's mimic" if is_mimic(first) else first: run.scores()}
+    if plan.get(AGAINST):
+        given[asked_model(plan, AGAINST)] = read_scores(run.path / AGAINST)
+    return given
+
+
+def _levels_of(
+    variant: Variant, model: str, scores: "Scores", levels: Sequence[str]
+) -> Iterator[str]:
+    """Yield what a model that is asked in bulk said of a variant, its refits included."""
     for repeat in sorted({number for name, number in scores.keys if name == variant.id}):
-        who = f"refit {repeat}" if repeat else "decider's mimic"
+        who = f"refit {repeat}" if repeat else model
         place = scores.places[variant.id, repeat]
         if scores.statuses[place] != "ok":
             yield f"{who}: {scores.statuses[place]}"

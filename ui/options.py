@@ -1,11 +1,11 @@
 """Flags that several verbs share, and the reading of their values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
 
-from evenhand.agents.plan import Plan
+from evenhand.agents.plan import Plan, RoleModel
 from evenhand.agents.recipe import ASKED_ARMS
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import AskedArm, ShownArm
@@ -108,7 +108,17 @@ _PLAN_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         default="keep",
         help="Decisions: whether husband and wife in a note change too (keep).",
     ),
-    click.option("--refits", type=click.IntRange(3), default=3, help="Decisions: mimics again."),
+    click.option("--against", metavar="MODEL", help="Decisions: a second model, the same pairs."),
+    click.option(
+        "--fit",
+        "fit_settings",
+        multiple=True,
+        metavar="KIND.NAME=VALUE",
+        help="Decisions: a mimic's setting, such as lora.epochs=2.",
+    ),
+    click.option(
+        "--refits", type=click.IntRange(3), help="Decisions: mimics again (10, costly ones 3)."
+    ),
     click.option("--balanced", is_flag=True, help="Decisions: weigh rare levels in the fit."),
     click.option(
         "--published-list", is_flag=True, help="Decisions: leave notes out as paper 2 did."
@@ -226,6 +236,8 @@ def plan_from(settings: Settings, flags: dict[str, Any]) -> Plan:
         compared=names_list(flags["groups"]),
         arms=shown_arms(flags["arms"]),
         spouse=flags["spouse"],
+        against=_against(settings, flags),
+        fit_settings=fit_settings(flags["fit_settings"]),
         refits=flags["refits"],
         class_weights="balanced" if flags["balanced"] else None,
         published_list=flags["published_list"],
@@ -234,6 +246,35 @@ def plan_from(settings: Settings, flags: dict[str, Any]) -> Plan:
         volume_source=flags["volume_source"],
         share=flags["share"],
     )
+
+
+def fit_settings(words: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Read "lora.epochs=2" as settings by kind of mimic.
+
+    Raises:
+        UserError: A word of another form.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        kind, dot, setting = name.strip().partition(".")
+        if not (equals and dot and kind and setting and value.strip()):
+            raise UserError(
+                f"{word!r} is no setting of a mimic; expected kind, '.', name, '=' and value, such "
+                "as lora.epochs=2."
+            )
+        found.setdefault(kind, {})[setting] = value.strip()
+    return found
+
+
+def _against(settings: Settings, flags: dict[str, Any]) -> RoleModel | None:
+    """Return the second model; where its server is named for all, it is asked there."""
+    model = flags["against"]
+    if not model:
+        return None
+    served = model.partition("/")[0] not in ("mimic", "local", "torch")
+    base_url = flags["base_url"] or settings.role_models()["target"].base_url
+    return RoleModel(model=model, base_url=base_url if served else None)
 
 
 def _role_choice(role: str, flags: dict[str, Any]) -> RoleChoice:

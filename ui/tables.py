@@ -7,9 +7,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from evenhand.agents.draft import Reading
 from evenhand.agents.estimate import Estimate
 from evenhand.agents.plan import Plan
-from evenhand.agents.planner import Reading
 from evenhand.graph_store.records import Measurement
 from evenhand.graph_store.redact import redact
 from evenhand.tools.wording import (

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from evenhand.agents.planner import Draft
+from evenhand.agents.draft import Draft
 from evenhand.graph_store.redact import redact
 
 _ID = re.compile(r"[a-z0-9]{8,32}")

@@ -51,11 +51,28 @@ def print_triage(view: "TriageView") -> None:
                 words.p_words(number.p_adjusted),
             )
     results().print(table)
+    _print_models(view)
     for other in view.others:
+        told = other.label or other.run_id
         print_text(
-            f"{other.decider or other.run_id} decided on the same visits: the report sets both "
-            "side by side."
+            f"{told} {'was asked about' if other.by_model else 'decided on'} the same visits: the "
+            "report sets both side by side."
         )
+
+
+def _print_models(view: "TriageView") -> None:
+    """Show how far each model decides as the people did, where there are several."""
+    from evenhand.tools.sections.mimic import kappa_table
+    from evenhand.training.mimic_rows import ARMS
+
+    rows = kappa_table(view)
+    if not rows:
+        return
+    arms = [words.arm_short(arm) for arm in ARMS]
+    table = plain_table("kappa_w [95 %] of each model on these visits", "model", *arms, "run")
+    for name, run, cells in rows:
+        table.add_row(name, *cells, run or "this one")
+    results().print(table)
 
 
 def _chosen(view: "TriageView", arm: str) -> list[TriageNumber]:

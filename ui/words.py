@@ -7,6 +7,7 @@ from evenhand.agents.jobs import StageProgress
 from evenhand.agents.plan import Plan, Role, RoleModel
 from evenhand.graph_store.redact import redact
 from evenhand.tools.triage.pairs import urgency
+from evenhand.tools.triage.run_pairs import is_mimic
 from evenhand.tools.wording import counted, short_arm, status
 
 STAGE_WORDS = {
@@ -82,7 +83,8 @@ def attempts(stage: StageProgress, *, running: bool = True) -> str:
         for name, n in stage.counts.items()
         if n and not (name == "ok" and done)
     ]
-    return ", ".join(part for part in (done, speed, *counts) if part) or (
+    note = stage.note if running and not stage.finished else ""
+    return ", ".join(part for part in (done, speed, note, *counts) if part) or (
         "done" if stage.finished else "working" if running else "begun"
     )
 
@@ -140,13 +142,16 @@ def _decision_facts(plan: Plan) -> list[Fact]:
     weights = ", rare levels weigh more" if plan.class_weights else ""
     groups = f", groups {', '.join(plan.compared)}" if plan.compared else ""
     spouse = "; husband and wife change too" if plan.spouse == "swap" else ""
+    asked = [plan.roles["target"], *([plan.against] if plan.against else ())]
+    fitted = any(is_mimic(model.model) for model in asked)
     controls = [
-        f"repeat ({plan.refits} mimics fitted again)" if name == "repeat" else name
+        f"repeat ({plan.refits} mimics fitted again)" if name == "repeat" and fitted else name
         for name in plan.controls or ()
     ]
     higher = urgency("up", plan.direction)
     return [
-        Fact("Target", f"{plan.roles['target'].model}, a mimic of who decided{weights}", "mimic"),
+        Fact("Target", f"{_label_player(plan.roles['target'])}{weights}", "mimic"),
+        *([Fact("Set against", _label_player(plan.against))] if plan.against else ()),
         Fact("Decider", plan.decider or OWN_LABEL, "decider"),
         Fact("Direction", f"a higher level number is {higher}", "direction"),
         Fact("Data", f"{plan.dataset}{source}, seed {plan.seed}", "seed"),
@@ -156,6 +161,13 @@ def _decision_facts(plan: Plan) -> list[Fact]:
         Fact("Noise controls", ", ".join(controls) or _NO_CONTROL, "control"),
         Fact("Knowledge graph", graph_place(plan.graph), "graph"),
     ]
+
+
+def _label_player(model: RoleModel) -> str:
+    """Return who gives the levels: "mimic/lora, a mimic of who decided"."""
+    if is_mimic(model.model):
+        return f"{model.model}, a mimic of who decided"
+    return f"{player(model)}, asked as it is"
 
 
 def graph_place(address: str) -> str:

@@ -132,6 +132,13 @@ def _numbers_in(values: Sequence[Any]) -> list[float]:
     return [value for value in flat if isinstance(value, float)]
 
 
+def _must_not(wanted: Any, got: Mapping[str, Any]) -> bool:
+    """A mapping: not all of it; a list: none of these ids begins a label."""
+    if isinstance(wanted, list):
+        return not set(wanted) & set(got["first_token_ids"])
+    return any(got.get(key) != value for key, value in wanted.items())
+
+
 _SAYS_HOW = ("tol", "note", "compare", "accept_without_dot")
 """Not values to compare: texts are always compared exactly, dots included."""
 
@@ -147,7 +154,8 @@ _SPECIAL: dict[str, Callable[[Any, Mapping[str, Any]], bool]] = {
     "never": _never,
     "problems_include_why": lambda wanted, got: set(wanted) <= set(got["problems_why"]),
     "must_not_contain": lambda wanted, got: not any(word in got["text"] for word in wanted),
-    "must_not": lambda wanted, got: any(got.get(k) != value for k, value in wanted.items()),
+    "must_not": lambda wanted, got: _must_not(wanted, got),
+    "excludes": lambda wanted, got: not set(wanted) & set(got["offered"]),
     "must_not_se_below": lambda wanted, got: got["se"] >= wanted,
     "max_seconds": lambda wanted, got: got["seconds"] <= wanted,
 }
@@ -157,6 +165,7 @@ _ENDINGS: dict[str, Callable[[Any, Any], bool]] = {
     "_must_not_contain": lambda value, wanted: not any(word in value for word in wanted),
     "_includes": lambda value, wanted: set(wanted) <= set(value),
     "_include": lambda value, wanted: set(wanted) <= set(value),
+    "_not": lambda value, wanted: value != wanted,
     "_min": lambda value, wanted: value >= wanted,
     "_matches": lambda value, wanted: re.fullmatch(wanted, value) is not None,
 }

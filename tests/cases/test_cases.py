@@ -9,7 +9,7 @@ import csv
 import math
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +22,7 @@ from neo4j.exceptions import Neo4jError
 from evenhand.agents.judge import rubric_messages
 from evenhand.agents.rubrics import rubrics
 from evenhand.graph_store import cypher, neo4j_store
-from evenhand.graph_store.errors import UserError
+from evenhand.graph_store.errors import RunStopped, UserError
 from evenhand.graph_store.neo4j_connection import GraphUnavailable
 from evenhand.graph_store.records import Answer, Sample, Triple, child_id
 from evenhand.graph_store.rows import Batch
@@ -54,6 +54,15 @@ from evenhand.tools.option_questions import (
     order_changes_answer,
 )
 from evenhand.tools.pair_files import join_ids
+from evenhand.tools.scoring import (
+    LabelScores,
+    compare_scores,
+    likeliest_labels,
+    read_generation,
+)
+from evenhand.tools.scoring.forward_scores import last_places
+from evenhand.tools.scoring.label_requests import plan_requests
+from evenhand.tools.scoring.tree_scores import asked_tokens, label_log_probs
 from evenhand.tools.statistics.bootstrap import (
     bootstrap_difference,
     bootstrap_groups,
@@ -85,6 +94,14 @@ from evenhand.tools.verdicts import (
     parse_score,
     rubric_score,
 )
+from evenhand.training.fit_quality import fit_quality
+from evenhand.training.label_tokens import encode_chat, encode_prompts
+from evenhand.training.language_examples import build_example, make_labels, padded_batch
+from evenhand.training.language_models import four_bit_here
+from evenhand.training.lent import FitProgress, TorchBase
+from evenhand.training.lora_targets import resolve_lora_targets
+from evenhand.training.lora_training import LoraTraining, TrainedAdapter, train_adapter
+from evenhand.training.preflight import leak_check
 from evenhand.training.splits import shared_patients, split_by_patient
 
 Given = Mapping[str, Any]
@@ -784,7 +801,290 @@ def bbq_items(given: Given) -> Got:
     }
 
 
+# D: models that are trained
+
+
+def make_labels_(given: Given) -> Got:
+    ids, mask = (np.array(given[name]) for name in ("input_ids", "attention_mask"))
+    return {"labels": make_labels(ids, mask).tolist()}
+
+
+def build_example_(given: Given) -> Got:
+    prompt = list(range(given["prompt_tokens"]))
+    label = list(range(1000, 1000 + given["label_tokens"]))
+    made = build_example(prompt, label, given["max_len"])
+    ends_kept = made.prompt[0] == prompt[0] and made.prompt[-1] == prompt[-1]
+    return {
+        "kept_label_tokens": len(made.label),
+        "kept_prompt_tokens": len(made.prompt),
+        "unmasked_labels": len(padded_batch([made], pad=0)["targets"]),
+        "truncated_side": "middle" if ends_kept else "right",
+        "kept": True,
+    }
+
+
+def resolve_targets(given: Given) -> Got:
+    asked = None if given["requested"] == "auto" else given["requested"]
+    try:
+        targets = resolve_lora_targets(given["module_names"], asked)
+    except UserError as error:
+        listed = str(error).partition("expected some of ")[2].rstrip(".").split(", ")
+        return {"status": "error", "lists_candidates": listed, "offered": listed}
+    return {"status": "ok", "targets": targets, "offered": targets}
+
+
+def resume_training(given: Given) -> Got:
+    """Train a tiny model, stop at the checkpoint, and go on; without a stop for comparison."""
+    total, stop = given["total_steps"], given["checkpoint_step"]
+    examples = [build_example((1, 2, 3 + place), (9 + place % 2,), 16) for place in range(8)]
+    training = LoraTraining(
+        rank=2, alpha=2, dropout=0.1, targets=(), learning_rate=1e-3, weight_decay=0.0,
+        warm_up=0.05, clip=1.0, epochs=total, batch=1, accumulation=1, max_steps=total, seed=0,
+    )  # fmt: skip
+    steps: list[int] = []
+
+    def stop_there(progress: FitProgress) -> None:
+        steps.append(progress.step)
+        if progress.step == stop:
+            raise RunStopped("enough")
+
+    def train(work: Path | None, told: Callable[[FitProgress], None]) -> TrainedAdapter:
+        return train_adapter(_tiny_llama(), examples, training, pad=0, work=work, on_progress=told)
+
+    with contextlib.suppress(RunStopped):
+        train(Path("work"), stop_there)
+    steps.clear()
+    resumed = train(Path("work"), lambda progress: steps.append(progress.step))
+    whole = train(None, lambda progress: None)
+    return {
+        "steps_run": len(steps),
+        "final_step": resumed.losses[-1][0],
+        # With empty moments the first step after the stop would go elsewhere.
+        "optimizer_restored": resumed.losses == whole.losses,
+        "status": "ok" if steps else "already_complete",
+        "model_is_none": resumed.model is None,
+    }
+
+
+def _tiny_llama() -> Any:
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return LlamaForCausalLM(
+            LlamaConfig(
+                vocab_size=16,
+                hidden_size=8,
+                intermediate_size=8,
+                num_hidden_layers=1,
+                num_attention_heads=2,
+                num_key_value_heads=2,
+                bos_token_id=1,
+                eos_token_id=2,
+            )
+        )
+
+
+def load_model(given: Given) -> Got:
+    device = "cuda" if given["cuda_available"] else "cpu"
+    quantised, said = four_bit_here(TorchBase("m", "m"), device, wished=given["load_in_4bit"])
+    return {"status": "ok", "quantised": quantised, "device": device, "reported": bool(said)}
+
+
+def classification_report(given: Given) -> Got:
+    counts = given["y_true_counts"]
+    levels = tuple(counts)
+    decided = np.repeat(np.arange(len(levels)), list(counts.values()))
+    always = np.zeros((len(decided), len(levels)))
+    always[:, levels.index(given["y_pred_counts_all"])] = 1
+    quality = fit_quality(decided, always, levels, seed=0)
+    return {
+        "accuracy": quality.recall,
+        "balanced_accuracy": quality.balanced_accuracy,
+        "flags": quality.flags,
+    }
+
+
+def leak_check_(given: Given) -> Got:
+    return {"flags": leak_check(given["prompt"], given["label"])}
+
+
+class GreedyTokenizer:
+    """The longest known piece first, as a case's vocabulary has them."""
+
+    has_chat = False
+
+    def __init__(
+        self, vocabulary: Mapping[str, int], *, end: str | None = None, first: str | None = None
+    ) -> None:
+        self.name = "the case's tokenizer"
+        self.vocabulary = vocabulary
+        self.end = None if end is None else vocabulary[end]
+        self.first = None if first is None else vocabulary[first]
+        self.specials: tuple[str, ...] = ()
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        return [self._ids(text) for text in texts]
+
+    def _ids(self, text: str) -> list[int]:
+        found = []
+        while text:
+            piece = max((p for p in self.vocabulary if text.startswith(p)), key=len)
+            found.append(self.vocabulary[piece])
+            text = text[len(piece) :]
+        return found
+
+    def chat(self, system: str, user: str) -> str:
+        raise NotImplementedError
+
+
+def label_ids(given: Given) -> Got:
+    tokenizer = GreedyTokenizer(given["tokenizer"]["vocab"])
+    encoded = encode_prompts(
+        tokenizer, [given["prompt"]], given["labels"], separator=given["separator"]
+    )
+    ids = [list(each) for each in encoded.labels.ids]
+    return {
+        "context_ids": list(encoded.prompts[0]),
+        "label_ids": ids,
+        "first_token_ids": [each[0] for each in ids],
+    }
+
+
+def score_case_labels(given: Given) -> Got:
+    pieces = sorted({piece for label in given["labels"].values() for piece in label})
+    tokenizer = GreedyTokenizer(
+        {**{piece: place for place, piece in enumerate(pieces)}, "<eos>": 90, ":": 91}, end="<eos>"
+    )
+    encoded = encode_prompts(tokenizer, [":"], list(given["labels"]), separator="")
+    asked = asked_tokens(encoded.prompts, encoded.labels.ids)
+    words = {number: piece for piece, number in tokenizer.vocabulary.items()}
+    table = np.array(
+        [
+            [
+                given["probs"]
+                .get(" ".join(words[token] for token in ids[1:]), {})
+                .get(words[int(token)], 0.0)
+                for token in asked.tokens
+            ]
+            for ids in asked.sequences
+        ]
+    )
+    with np.errstate(divide="ignore"):
+        found = np.exp(label_log_probs(asked, np.log(table)))[0]
+    probs = dict(zip(given["labels"], found.tolist(), strict=True))
+    return {"probs": probs, "predicted": list(probs)[int(likeliest_labels(np.log([found]))[0])]}
+
+
+def score_labels_logprob(given: Given) -> Got:
+    pieces = given["token_logprobs"]
+    sums = np.array([[sum(each) for each in pieces.values()]])
+    scores = LabelScores(
+        np.array([0]), sums, ("ok",), label_lengths=tuple(len(each) for each in pieces.values())
+    )
+    means = dict(zip(pieces, scores.mean_log_probs[0].tolist(), strict=True))
+    return {
+        "predicted": list(pieces)[int(scores.levels[0])],
+        "norm": "sum",
+        "report_also": {"mean": {name: round(mean, 12) for name, mean in means.items()}},
+    }
+
+
+def label_distribution(given: Given) -> Got:
+    names = list(given["candidate_probs"])
+    logs = np.log([list(given["candidate_probs"].values())])
+    scores = LabelScores(np.array([0]), logs, ("ok",))
+    return {
+        "normalised": dict(zip(names, scores.probabilities[0].round(12).tolist(), strict=True)),
+        "mass": round(float(np.exp(scores.log_mass[0])), 12),
+        "flags": scores.flags[0],
+    }
+
+
+def encode_chat_(given: Given) -> Got:
+    text, start = given["template_output"], given["bos"]
+    letters = {letter: place for place, letter in enumerate(sorted(set(text)), start=10)}
+    tokenizer = GreedyTokenizer({**letters, start: 1}, first=start)
+    # One function is all that training, scoring and generating encode with.
+    paths = {path: encode_chat(tokenizer, [text])[0] for path in given.get("paths", ["score"])}
+    bare = encode_chat(tokenizer, [text.removeprefix(start)])[0]
+    counts = {ids.count(1) for ids in (*paths.values(), bare)}
+    return {
+        "bos_count": counts.pop() if len(counts) == 1 else None,
+        "bos_count_each": next(iter(paths.values())).count(1),
+        "starts_with_bos": all(ids[0] == 1 for ids in paths.values()),
+        "ids_prefix_equal_across_paths": len({*paths.values(), bare}) == 1,
+    }
+
+
+def last_token_index(given: Given) -> Got:
+    import torch
+
+    return {"index": last_places(torch.tensor(given["attention_mask"])).tolist()}
+
+
+def compare_batch_sizes(given: Given) -> Got:
+    one, other = (np.log([list(given[name].values())]) for name in ("bs1", "bs8"))
+    found = compare_scores(one, other)
+    return {
+        "status": "stable" if found.same[0] else "unstable",
+        "flags": ("near_tie",) if found.near_tie[0] else (),
+        "counted_as_bias_flip": bool(found.flipped[0]),
+    }
+
+
+def read_generation_(given: Given) -> Got:
+    found = read_generation(given["chosen"], given["top"])
+    return {
+        "generated_label": found.generated,
+        "argmax_label": found.likeliest,
+        "flags": found.flags,
+    }
+
+
+def eval_memory(given: Given) -> Got:
+    n, labels = given["examples"], given["labels"]
+    whole = n * given["seq_len"] * given["vocab"] * given["bytes_per"]
+    asked = asked_tokens([(place, 0) for place in range(n)], [(7 + k,) for k in range(labels)])
+    kept = np.zeros((len(asked.sequences), len(asked.tokens)), dtype=f"f{given['bytes_per']}")
+    found = label_log_probs(asked, kept)
+    return {
+        "full_logits_bytes": whole,
+        "kept_bytes": kept.nbytes,
+        "keeps_label_logits_only": found.shape == (n, labels),
+    }
+
+
+def preflight(given: Given) -> Got:
+    plan = plan_requests(
+        given.get("labels", 5),
+        max_logprobs=given.get("max_logprobs", 20),
+        needs_prompt_logprobs=given.get("needs_prompt_logprobs", False),
+        prefix_caching=given.get("enable_prefix_caching", True),
+        version=given.get("version", ""),
+    )
+    return {"strategy": plan.strategy, "disables_prefix_cache": not plan.prefix_cache}
+
+
 OPS: dict[str, Callable[[Given], Got]] = {
+    "label_ids": label_ids,
+    "score_labels": score_case_labels,
+    "score_labels_logprob": score_labels_logprob,
+    "label_distribution": label_distribution,
+    "encode_chat": encode_chat_,
+    "last_token_index": last_token_index,
+    "compare_batch_sizes": compare_batch_sizes,
+    "read_generation": read_generation_,
+    "preflight": preflight,
+    "eval_memory": eval_memory,
+    "make_labels": make_labels_,
+    "build_example": build_example_,
+    "resolve_lora_targets": resolve_targets,
+    "resume": resume_training,
+    "load_model": load_model,
+    "classification_report": classification_report,
+    "leak_check": leak_check_,
     "rewrite": rewrite,
     "swap_all": swap_all_,
     "lexicon_validate": lexicon_validate,

@@ -11,7 +11,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 LAYERS = ("agents", "graph_store", "tools", "training", "ui")
 HEAVY = (
-    "torch", "gradio", "sklearn", "scipy", "statsmodels", "langgraph", "langchain_core", "spacy",
+    "torch", "transformers", "peft", "accelerate", "gguf",
+    "gradio", "sklearn", "scipy", "statsmodels", "langgraph", "langchain_core", "spacy",
     "pandas", "xllamacpp", "aiohttp", "matplotlib", "neo4j", "huggingface_hub",
     "tokenizers", "safetensors", "threadpoolctl", "pyarrow", "charset_normalizer",
     "skops", "joblib",

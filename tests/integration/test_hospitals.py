@@ -36,6 +36,19 @@ def test_the_planted_effect_of_a_hospital_is_found_and_its_direction_said(
     assert 0.2 < seen.value / done.truth["male->female"] < 1.2
 
 
+def test_refits_make_the_interval_wider_where_the_fit_is_chance_too(bench: ModuleType) -> None:
+    hospital = bench.make_hospital(5, visits=VISITS, effect=2.0, noise=1.0)
+    done = bench.audit(hospital, seed=5, refit=4)
+    for number in done.results.find(DTS, arm="full"):
+        pairs, fits = number.estimate, number.over_fits
+        assert fits.low < pairs.low < pairs.value < pairs.high < fits.high
+        assert "4 refits" in fits.method
+        spread = done.of_refits["->".join(number.groups)].std(ddof=1)
+        # Of few visits the fit is more of the chance than the pairs are; no more than both.
+        assert fits.high - fits.low < 2 * 3.2 * (spread + (pairs.high - pairs.low) / 3.92)
+    assert all(one.number.over_fits is not None for one in done.verdict.findings)
+
+
 def test_the_decider_without_effect_has_none_by_construction(bench: ModuleType) -> None:
     hospital = bench.make_hospital(1, visits=VISITS, effect=0.0, noise=1.0)
     audited = [sample for sample in hospital.visits.samples if sample.split == "audit"]

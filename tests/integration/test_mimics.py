@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from evenhand.tools.datasets import load_visits
-from evenhand.tools.finetune import fit_plan, open_embedder
+from evenhand.tools.finetune import fit_plan, open_lent
 from evenhand.tools.vector_index import MODEL_PACKAGE
 from evenhand.training.fitting import fit_mimic, refits
 from evenhand.training.levels import likeliest_levels
@@ -37,7 +37,7 @@ def test_a_forest_decides_as_the_nurses_of_ktas_did(
     words = ("--dataset", "ktas", "--path", ktas)
     card = _finetune(tmp_path / "nurse", capsys, *words)
     full = card["quality"]["full"]
-    assert card["n_train"] + full["n"] == 1215
+    assert card["n_train"] + full["n"] == 1214
     assert card["source"] == {
         "direction": "higher_is_less_urgent",
         "dataset": "ktas",
@@ -94,12 +94,12 @@ def test_a_network_on_real_sentence_vectors(tmp_path: Path, need: Need) -> None:
     need("the sentence encoder", find_spec(MODEL_PACKAGE) is not None)
     visits, _ = load_visits("demo_visits", None, 400, 0)
     plan = fit_plan(visits, mimic="embedding_mlp", seed=0)
-    card = fit_mimic(plan, tmp_path / "m", open_embedder("embedding_mlp", tmp_path / "v")).card
-    assert card.embeddings == "all-MiniLM-L6-v2"
+    card = fit_mimic(plan, tmp_path / "m", open_lent("embedding_mlp", cache=tmp_path / "v")).card
+    assert card.lent == {"embedder": "all-MiniLM-L6-v2"}
     assert (card.quality["full"].kappa_w or 0) > 0.3
     began = time.perf_counter()
-    embedder = open_embedder("embedding_mlp", tmp_path / "v")
-    assert fit_mimic(plan, tmp_path / "m", embedder).resumed
+    lent = open_lent("embedding_mlp", cache=tmp_path / "v")
+    assert fit_mimic(plan, tmp_path / "m", lent).resumed
     assert time.perf_counter() - began < 20
 
 

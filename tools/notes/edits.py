@@ -78,14 +78,17 @@ class CannotRewrite(Exception):
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """Return the text with every edit made, each at its place in the source.
 
+    What two rules change in the same way is changed once.
+
     Raises:
-        ValueError: Two edits overlap.
+        CannotRewrite: Two edits overlap: rules read the same words differently.
     """
     pieces: list[str] = []
     done = 0
-    for edit in sorted(edits, key=lambda each: each.start):
+    wanted = {(edit.start, edit.end, edit.after): edit for edit in edits}
+    for edit in sorted(wanted.values(), key=lambda each: each.start):
         if edit.start < done:
-            raise ValueError(f"edits overlap at {edit.start}: {edit.before!r}")
+            raise CannotRewrite("rules_disagree", edit.before)
         pieces += [text[done : edit.start], edit.after]
         done = edit.end
     return "".join([*pieces, text[done:]])

@@ -10,22 +10,25 @@ from dataclasses import dataclass
 
 from evenhand.tools.notes.edits import CannotRewrite, Edit
 from evenhand.tools.notes.english_check import check_complete
+from evenhand.tools.notes.english_her import is_unclear_her
 from evenhand.tools.notes.english_letters import sex_letters
 from evenhand.tools.notes.english_nouns import CHILD, ONE_PARENT, Nouns
 from evenhand.tools.notes.english_people import (
     STAFF,
     called_as,
     is_alternative,
+    named_people,
+    people_by_deed,
     unsexed_people,
     without_s,
 )
 from evenhand.tools.notes.english_pronouns import referent
 from evenhand.tools.notes.english_reading import Person, Reading
+from evenhand.tools.notes.english_rivals import check_rival
 from evenhand.tools.notes.english_words import (
     counterpart,
     gender_of,
     is_object,
-    is_unclear_her,
     kind_of,
     respelt,
 )
@@ -65,6 +68,15 @@ class English(Nouns):
             Person(word, called_as(self.text, word), "staff" if word.low in STAFF else "unsexed")
             for word in unsexed_people(self.text, self.words)
             if word.start not in self.taken
+        ]
+        known = {person.word.start for person in self.people} | self.taken
+        self.people += [
+            Person(word, None, "unsexed")
+            for word in (
+                *named_people(self.text, self.words),
+                *people_by_deed(self.text, self.words),
+            )
+            if word.start not in known and not kind_of(word.low)
         ]
         self.people.sort(key=lambda person: person.word.start)
         pronouns = [without_s(word) for word in gendered if kind_of(word.low) == "pronoun"]
@@ -138,6 +150,7 @@ class English(Nouns):
             if word.low not in ("his", "hers"):
                 self.same_clause(word, seen)
             if referent(reading) == "patient":
+                check_rival(reading, self.before)
                 if word.low == "her" and is_unclear_her(self.text, word):
                     raise CannotRewrite("unclear_her", self.text[word.start : word.end + 15])
                 new = counterpart(word.low, self.after, self.text, word)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from evenhand.tools.notes.edits import CannotRewrite, Edit
+from evenhand.tools.notes.english_families import COMPOUNDS, without_counterpart
 
 _MARKS = {
     "male": re.compile(
@@ -77,9 +78,23 @@ def check_complete(text: str, edits: Sequence[Edit], before: str, read: Collecti
             continue  # HE, MS, MAN of a drug chart: judged by the rules for abbreviations
         if word.lower() == "ms" and word != "Ms":
             continue
+        if word[0].isupper() and len(word) > 4 and _SURNAME.search(text[: match.start()]):
+            continue  # "Mr Chapman"
         if word == "His" and _NOT_PEOPLE.match(text, match.end()):
             continue
         raise CannotRewrite("unread_word", word)
+    sexes = without_counterpart()
+    for match in re.finditer(r"[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*", text):
+        low = match[0].lower().replace("\u2019", "'")
+        done = match.start() in read or any(e.start <= match.start() < e.end for e in edits)
+        if sexes.get(low) == before and not done and not _is_name(text, match):
+            raise CannotRewrite("unread_word", match[0])
+        if (
+            low in ("lady", "woman", "man", "gentleman")
+            and any(e.start == match.start() for e in edits)
+            and text[: match.start()].rstrip(" -").lower().rpartition(" ")[2] in COMPOUNDS
+        ):
+            raise CannotRewrite("compound", text[max(0, match.start() - 10) : match.end()])
     several = _SEVERAL[before].match(text)
     if several:
         raise CannotRewrite("unread_word", several[0])
@@ -104,6 +119,16 @@ def check_complete(text: str, edits: Sequence[Edit], before: str, read: Collecti
             aged = re.search(r"\d[\w\s/.-]{0,14}$", text[: edit.start])
             if not aged:
                 raise CannotRewrite("others_word", text[edit.start : edit.end + 12])
+
+
+_SURNAME = re.compile(r"(?:\b(?:Mrs?|Ms|Miss|Dr|Prof|St)\.?|[A-Z][a-z]+)\s$")
+
+
+def _is_name(text: str, match: re.Match[str]) -> bool:
+    """Tell surnames and places ("Dr Earl", "King Street") from "a lord"."""
+    named = _SURNAME.search(text[: match.start()])
+    place = re.match(r"['\u2019]?s?\s(?:[A-Z]|ward|hospital|college)", text[match.end() :])
+    return match[0][0].isupper() and bool(named or place)
 
 
 def _is_measure(text: str, place: int) -> bool:

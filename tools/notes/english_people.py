@@ -42,6 +42,58 @@ _SPEAKS = re.compile(
 )
 
 
+_NAMED = re.compile(
+    rf"\b(?i:{'|'.join(sorted(STAFF | OTHERS))}|pc|sgt|sergeant|sister|nurse|uncle|aunt)\s"
+    r"(?:(?i:called|named)\s)?(?P<name>[A-Z][a-z]{2,}(?:-[A-Z][a-z]+)?)\b"
+)
+_TOLD_BY = re.compile(
+    r"(?:^|[.;\n]\s*)(?:(?:the|an?|his|her|their|one|another)\s)?(?P<who>[a-z]{3,})\s(?:then\s|also\s"
+    r"|has\s|had\s)?(?:says|said|states|stated|reports|reported|called|phoned|rang|thinks|thought"
+    r"|witnessed|brought|drove|pulled|carried|heard|saw|told us|is worried|is concerned|was worried"
+    r"|stayed|started CPR|did CPR|gave)\b",
+    re.IGNORECASE,
+)
+_TELLS_BUT_IS_NONE = frozenset(
+    (
+        *("patient", "she", "who", "they", "that", "which", "note", "notes", "letter", "records"),
+        *("scan", "ecg", "xray", "film", "report", "chart", "card", "form", "sheet", "handover"),
+        *("triage", "family", "crew", "ems", "staff", "everyone", "nobody", "police", "male"),
+        *("female", "man", "woman", "boy", "girl", "lady", "gentleman", "this", "bloods", "pain"),
+        *("and", "but", "also", "then", "paracetamol", "morphine", "nebs", "driver", "passenger"),
+        *("cyclist", "rider", "student", "pedestrian", "ambulance", "guy", "lad", "lass", "gent"),
+        *("lady", "baby", "infant", "child", "toddler", "teenager", "teen", "adult", "resident"),
+    )
+)
+
+
+def named_people(text: str, words: Sequence[Word]) -> Iterator[Word]:
+    """Yield where somebody else is called by name: "Lucy left" after "paramedic Lucy"."""
+    names = {match["name"] for match in _NAMED.finditer(text)}
+    for word in words:
+        before = text[: word.start]
+        if word.text in names and not (_OWN_SURNAME.search(before) or _NAMED_HERE.search(before)):
+            yield word
+
+
+_NAMED_HERE = re.compile(
+    rf"\b(?:{'|'.join(sorted(STAFF | OTHERS))}|pc|sgt|sergeant|called|named)\.?\s$", re.IGNORECASE
+)
+_OWN_SURNAME = re.compile(r"\b(?:Mr|Mrs|Ms|Miss)\.?\s(?:[A-Z][\w'\u2019-]+\s)*$")
+
+
+def people_by_deed(text: str, words: Sequence[Word]) -> Iterator[Word]:
+    """Yield a sentence's first word that reports or acts as another person does: "Warden says".
+
+    The words of no list, that is; "CT says" and "letter states" name no person.
+    """
+    starts = {
+        match.start("who")
+        for match in _TOLD_BY.finditer(text)
+        if match["who"].lower() not in _TELLS_BUT_IS_NONE and not match["who"].isupper()
+    }
+    yield from (word for word in words if word.start in starts)
+
+
 def unsexed_people(text: str, words: Sequence[Word]) -> Iterator[Word]:
     """Yield the words for other people, and animals, that do not tell a sex.
 
@@ -126,7 +178,9 @@ def is_own_role(text: str, word: Word) -> bool:
         return False
     if re.search(r"\b(?:his|her|their)\s(?:\w+\s)?$", before, re.IGNORECASE):
         return False
-    if _ROLE_IS_OWN.search(before):
+    opens = re.search(r"(?:^|[.\n]\s*)(?:an?|the|this)\s(?:[\w-]+\s)?$", before, re.IGNORECASE)
+    aged = re.match(r",?\s(?:of\s|aged\s)?\d", text[word.end :])
+    if _ROLE_IS_OWN.search(before) or (opens and aged):
         return True
     raise CannotRewrite("unclear_role", word.text)
 

@@ -15,7 +15,7 @@ SAYS = (
     r"(?:reports?|reported|says?|said|states?|stated|notes?|noted|notice[sd]?|mentions?|mentioned"
     r"|thinks?|thought|describes?|described|believes?|confirms?|confirmed|claims?|tells?|told"
     r"|denie[sd]|feels|felt|adds?|added|recalls?|complains?|complained|insists?|explains?|informs?"
-    r"|worrie[sd]|insisted)"
+    r"|worrie[sd]|insisted|reckons?|reckoned|suspects)"
 )
 ACTS = (
     r"(?:called|calls|dialled|phoned|brought|drove|found|helped|tried|started|performed|gave|thinks"

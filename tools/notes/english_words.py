@@ -5,6 +5,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
+from evenhand.tools.notes.english_families import families
 from evenhand.tools.notes.words import Word
 
 _STRICT = (
@@ -35,6 +36,7 @@ _NOUN_IN_ING = (
 )
 _STATE = re.compile(
     rf"\s+(?:{_NOUN_IN_LY}\w+ly\s+)?(?:unconscious|awake|asleep|alone|apart|dizzy"
+    r"|clammy|sweaty|cyanosed|mottled|slumped|hypoglyc\w+|lifeless|soaked|grey|flushed|quiet|tearful"
     rf"|short(?=\sof)|breathless|unable"
     r"|safe|anxious|weak|worse|better|comfortable|sleepy|drowsy|tired|stable|well|sick|cold|blue"
     r"|grey|gray|pale|stiff|limp|floppy|lying|sit|fall|collapse|trip|stumble|drop|go|shake|fit"
@@ -53,6 +55,9 @@ _FINDS = re.compile(
     r"|lets|want(?:ed|s)"
     r"|discharged|escorted|transferred|deemed|considered|has|had|having|showed)\s$",
     re.IGNORECASE,
+)
+_SEES_DO = re.compile(
+    r"\b(?:found|heard|hears|saw|sees|watched|noticed|caught|left|spotted)\s$", re.IGNORECASE
 )
 _HALF = re.compile(
     r"\s+(?:half|partly|partially|halfway)[\s-]+(?:out|off|in|on|under|down|way|undressed"
@@ -112,7 +117,7 @@ def _counterparts(after: str) -> dict[str, str]:
 
 def kind_of(low: str) -> str | None:
     """Return noun, title, pronoun, role, kin or spouse; None for a word without gender."""
-    return _kinds().get(low)
+    return _kinds().get(low) or ("role" if low in families() else None)
 
 
 _SPELT_OUT = ("female", "woman", "gentleman", "lady")
@@ -139,7 +144,7 @@ def respelt(low: str) -> str | None:
 
 def gender_of(low: str) -> str:
     """Return "male" or "female" of a gendered word in small letters."""
-    return _genders()[low]
+    return _genders().get(low) or families()[low][0]
 
 
 def counterpart(low: str, after: str, text: str = "", word: Word | None = None) -> str:
@@ -148,14 +153,9 @@ def counterpart(low: str, after: str, text: str = "", word: Word | None = None) 
         return "him" if is_object(text, word) else "his"
     if low == "his" and word:
         return "hers" if _is_independent(text, word) else "her"
-    return _counterparts(after)[low]
+    return _counterparts(after).get(low) or families()[low][1]
 
 
-_SEES = re.compile(
-    r"\b(?:found|finds?|saw|sees?|heard|hears?|noticed|caught|witnessed|seen|watched|calls?|called"
-    r"|rings?|rang|phones?|phoned|visits?|visited|meets?|met|texts?|texted|contacts?|contacted)\s$",
-    re.IGNORECASE,
-)
 _HER_THING = re.compile(
     r"\s+(?:\w+\s)?(?:speech|face|eyes?|mouth|lips?|skin|breathing|heart|pulse|bp|sats|sugars?"
     r"|bm|temp\w*"
@@ -167,19 +167,16 @@ _HER_THING = re.compile(
     r"|abdomen"
     r"|ankles?|behaviou?r|mood|memory|weight|appetite|sleep|rash|swelling|pain|jaw|tongue|teeth"
     r"|tooth"
-    r"|lid|scar|stitches|cast|ring|bp|fever|cough|body|door|flat|address|note|letter|specialist"
+    r"|lid|baby|babies|newborn|twins?|toddler|grandchild\w*|breath|insurance\scard|cards?|bins?|paperwork|dosette|hearing\saids?|shopping|handbag"
+    r"|belongings|walking\said|scar|stitches|cast|ring|bp|fever|cough|body|door|flat|address|note|letter|specialist"
     r"|consultant|nurse|midwife|dentist|cardiologist|oncologist|surgeon|physio\w*|counsellor)\b",
     re.IGNORECASE,
 )
 
 
-def is_unclear_her(text: str, word: Word) -> bool:
-    """Tell "found her X" where X is neither known as a thing nor as a state: his or him?"""
-    seen = _SEES.search(text[max(0, word.start - 15) : word.start])
-    rest = text[word.end : word.end + 40]
-    return bool(seen) and not (
-        is_object(text, word) or _HER_THING.match(rest) or _OWN_THING.match(rest)
-    )
+def is_own_thing(rest: str) -> bool:
+    """Tell what a patient has ("her arm", "her GP") from any other word behind "her"."""
+    return bool(_HER_THING.match(rest) or _OWN_THING.match(rest))
 
 
 def is_object(text: str, word: Word) -> bool:
@@ -189,6 +186,8 @@ def is_object(text: str, word: Word) -> bool:
     if _AFTER_OBJECT.match(rest) or _ADVERB.match(rest):
         return True
     if _STATE.match(rest) and _FINDS.search(before):
+        return True
+    if _SEES_DO.search(before) and re.match(rf"\s+{_NOUN_IN_ING}\w{{3,}}ing\b", rest):
         return True
     if _HALF.match(rest) and _FINDS.search(before):
         return True

@@ -12,14 +12,20 @@ from evenhand.tools.notes import french_patterns as patterns
 from evenhand.tools.notes.edits import CannotRewrite, Edit
 from evenhand.tools.notes.french_agreement import Agreement
 from evenhand.tools.notes.french_check import Check
+from evenhand.tools.notes.french_families import other_form, sex_by_ending
 from evenhand.tools.notes.french_leftovers import Leftovers
 from evenhand.tools.notes.french_nouns import Nouns
 from evenhand.tools.notes.french_pronouns import Pronouns
 from evenhand.tools.notes.french_reading import Sentence, Token, read_sentences
 from evenhand.tools.notes.french_titles import Titles
-from evenhand.tools.notes.french_words import person_nouns
+from evenhand.tools.notes.french_words import CREWS, agreement, person_nouns
 from evenhand.tools.notes.words import cased_as, first_person_quotes, words_of
 
+_OPENING_TRADE = re.compile(
+    r"\s*(?:(?P<article>une?)\s)?(?:jeune\s)?(?P<noun>[^\W\d_]{5,})"
+    r"(?:\s(?!H\b|F\b|M\b|chez|depuis)[^\W\d_]+['\u2019]?){0,4}\s*,?\s*(?:de\s|âgée?\sde\s)?\d{1,3}\s?(?:ans|a\b|mois)",
+    re.IGNORECASE,
+)
 _BEFORE_SURNAMES = patterns.TITLE_WORDS - {"dr"}
 
 
@@ -37,6 +43,7 @@ class French(Titles, Nouns, Pronouns, Agreement, Check, Leftovers):
         quotes = first_person_quotes(self.text)
         self.letters()
         self.titles()
+        self.opening_trade()
         for sentence in self.sentences:
             for index, token in enumerate(sentence.tokens):
                 if any(a <= token.word.start < b for a, b in quotes):
@@ -49,6 +56,34 @@ class French(Titles, Nouns, Pronouns, Agreement, Check, Leftovers):
         self.check(quotes)
         self.leftovers(quotes)
         return sorted(self.edits, key=lambda edit: edit.start)
+
+    def opening_trade(self) -> None:
+        """Change "Vacancière de 30 ans" and "Veilleur de nuit, 52 ans": a noun of no table.
+
+        Raises:
+            CannotRewrite: The other sex's form is not sure.
+        """
+        match = _OPENING_TRADE.match(self.text)
+        if not match:
+            return
+        low = match["noun"].lower()
+        known = low in person_nouns() or low in CREWS or agreement(low, predicative=True)
+        if (known and not low.endswith("euse")) or sex_by_ending(low) is None:
+            return
+        if agreement(low) and agreement(low, predicative=True)[0]:  # type: ignore[index]
+            return
+        if sex_by_ending(low) != self.before:
+            self.other_sex.append(match["noun"])
+            return
+        new = other_form(low)
+        if new is None:
+            raise CannotRewrite("unknown_agreement", match["noun"])
+        start, end = match.span("noun")
+        self.change(start, end, cased_as(match["noun"], new), "noun")
+        article = match["article"]
+        if article:
+            other = {"un": "une", "une": "un"}[article.lower()]
+            self.change(*match.span("article"), cased_as(article, other), "noun")
 
     def reached(self, token: Token) -> None:
         """Change "l'a eue au téléphone"; what else was had is not known.
@@ -88,7 +123,7 @@ class French(Titles, Nouns, Pronouns, Agreement, Check, Leftovers):
             token.work, token.owner = "person", "other"
             return
         if low == "aide" and re.match(
-            r"\s+(?:à\sdomicile|ménagère|soignante?)\b", self.text[token.word.end :]
+            r"(?:\s+|-)(?:à\sdomicile|ménagère|soignante?)\b", self.text[token.word.end :]
         ):
             token.work, token.owner = "person", "other"
             return
@@ -98,6 +133,8 @@ class French(Titles, Nouns, Pronouns, Agreement, Check, Leftovers):
                 token.work, token.owner = "person", "other"
                 token.gender = "male" if low == "assistant" else "female"
                 return
+        if low == "abri" and before == "sans":
+            raise CannotRewrite("unclear_role", "sans-abri")
         if token.work == "person":
             self.noun(sentence, index, token)
         elif low in ("il", "elle"):

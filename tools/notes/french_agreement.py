@@ -104,7 +104,11 @@ class Agreement(FrenchNote):
         if token.owner != "thing" or entry[2] != "person" or previous not in _BEFORE_SOMEONE:
             return
         follows = sentence.tokens[index + 1] if index + 1 < len(sentence.tokens) else None
-        if follows is not None and follows.work == "noun" and sentence.gap(index + 1) == " ":
+        if (
+            follows is not None
+            and follows.work in ("noun", "person")
+            and sentence.gap(index + 1) == " "
+        ):
             return
         rest = self.text[token.word.end :]
         own = re.search(
@@ -117,7 +121,16 @@ class Agreement(FrenchNote):
             and previous in ("un", "une")
             and (own or re.match(r"(?:\s[\w-]+){0,2}\s*,?\s*(?:de\s)?\d{1,3}\s?ans", rest))
         ):
-            raise CannotRewrite("unclear_role", token.word.text)
+            if index != 1 or sentence.tokens[0].word.start != self.first_word():
+                raise CannotRewrite("unclear_role", token.word.text)
+            # "Une touriste de 45 ans" opens the note.
+            token.work, token.owner = "person", "patient"
+            new = entry[1] if self.before == "male" else entry[0]
+            self.change(token.word.start, token.word.end, cased_as(token.word.text, new), "noun")
+            article = sentence.tokens[0].word
+            other = "une" if self.before == "male" else "un"
+            self.change(article.start, article.end, cased_as(article.text, other), "noun")
+            return
         token.work, token.owner = "person", "other"
         if entry[0] == entry[1]:
             token.gender = {
@@ -129,6 +142,10 @@ class Agreement(FrenchNote):
                 "du": "male",
                 "au": "male",
             }.get(previous)
+
+    def first_word(self) -> int:
+        """Return where the note's first word begins."""
+        return self.sentences[0].tokens[0].word.start
 
     def adjective_before(self, token: Token, noun: str) -> None:
         """Change "ancien" with "fumeur"."""

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from evenhand.tools.notes.edits import CannotRewrite
 from evenhand.tools.notes.french_note import FrenchNote
-from evenhand.tools.notes.french_owners import SPEAKS, none_fits
+from evenhand.tools.notes.french_openings import none_fits
+from evenhand.tools.notes.french_owners import SPEAKS
 from evenhand.tools.notes.french_reading import Sentence, Token
 from evenhand.tools.notes.french_words import (
     NAMED_THINGS,

@@ -73,6 +73,7 @@ class Leftovers(FrenchNote):
                 if changed or any(a <= start < b for a, b in quotes):
                     continue
                 self.check_pronoun(sentence, token)
+                self.check_clitic(sentence, index, token)
                 if self.is_of_old_sex(token) and not self.is_explained(sentence, index):
                     raise CannotRewrite("unread_agreement", token.word.text)
 
@@ -87,6 +88,24 @@ class Leftovers(FrenchNote):
         rest = self.text[token.word.end :]
         inverted = re.search(r"-t?-?$", self.text[: token.word.start])
         if (token.low == "il" and patterns.IMPERSONAL.match(rest)) or inverted:
+            return
+        if not any(self.carries(each, unknown=True) for each in self.near(sentence, token)):
+            raise CannotRewrite("ambiguous_pronoun", token.word.text)
+
+    def check_clitic(self, sentence: Sentence, index: int, token: Token) -> None:
+        """Refuse a le or la of the old sex before a verb, where nothing but the patient fits.
+
+        Raises:
+            CannotRewrite: It has stayed, and others of the note were changed.
+        """
+        if token.low != ("le" if self.before == "male" else "la") or token.owner == "thing":
+            return
+        follows = sentence.tokens[index + 1] if index + 1 < len(sentence.tokens) else None
+        if follows is None or follows.work not in ("verb", "be", "have") or not index:
+            return
+        if thing_gender(follows.low) is not None and sentence.tokens[index - 1].work != "function":
+            return
+        if sentence.tokens[index - 1].low in PREPOSITIONS | {"et", "ou"}:
             return
         if not any(self.carries(each, unknown=True) for each in self.near(sentence, token)):
             raise CannotRewrite("ambiguous_pronoun", token.word.text)

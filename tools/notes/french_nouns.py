@@ -4,11 +4,10 @@ import re
 
 from evenhand.tools.notes import french_patterns as patterns
 from evenhand.tools.notes.edits import CannotRewrite
-from evenhand.tools.notes.french_note import FrenchNote
+from evenhand.tools.notes.french_phrases import Phrases
 from evenhand.tools.notes.french_reading import Sentence, Token
 from evenhand.tools.notes.french_subjects import subject
-from evenhand.tools.notes.french_words import BE, CREWS, agreement, person_nouns
-from evenhand.tools.notes.words import cased_as
+from evenhand.tools.notes.french_words import BE, CREWS, person_nouns
 
 _PRESENT = re.compile(
     r"(?:\sd[eu]\s\w+)?\s(?:est\s|était\s)?(?:très\s)?"
@@ -18,7 +17,10 @@ _PRESENT = re.compile(
 """What is said right behind a word of both sexes: "auxiliaire de vie présente"."""
 
 
-class Nouns(FrenchNote):
+_ELDERS = frozenset(("mamie", "mamy", "papi", "papy", "tata", "tonton"))
+
+
+class Nouns(Phrases):
     """The patient's noun changes with its determiner; relatives and strangers keep theirs."""
 
     def noun(self, sentence: Sentence, index: int, token: Token) -> None:
@@ -146,6 +148,8 @@ class Nouns(FrenchNote):
             ):
                 raise CannotRewrite("two_patients", sentence.tokens[index].word.text)
             return not re.search(r"\b(?:autre|deux)\s$", before)
+        if low == "enfant" and re.search(r"\b\w+\sd['\u2019]une?\s$", before):
+            return False  # "le port d'un enfant"
         if low == "enfant" and index == 0 and sentence is self.sentences[0]:
             return True
         if low in ("fille", "garçon") and any(
@@ -155,9 +159,9 @@ class Nouns(FrenchNote):
             if each.word.start < start
         ):
             return False
-        if low in ("fille", "garçon", "enfant", "fillette", "garçonnet"):
+        if low in ("fille", "garçon", "enfant", "fillette", "garçonnet", "gamin", "gamine"):
             alone = re.search(r",\s(?:petite?\s)?$", before) and re.match(r"\s*(?:,|\.|$)", rest)
-            return bool(alone or re.match(r"\s*,?\s*(?:de|d['\u2019]|âgée?\s)\s*\d", rest)) or (
+            return bool(alone or re.match(r"\s*,?\s*(?:de|d['\u2019]|âgée?\s)?\s*\d", rest)) or (
                 bool(
                     re.search(
                         r"\b(?:l['\u2019]|jeune\s|petite?\s|cette\s|ce\s|cet\s|la\s|le\s"
@@ -170,6 +174,20 @@ class Nouns(FrenchNote):
                     r"\bde\s(?:la|l['\u2019])\s?$|\b(?:par|avec)\s(?:un|une)\s$", before, re.I
                 )
             )
+        aged = re.match(r"(?:\s[\w-]+){0,3}?\s*,?\s*(?:de\s|d['\u2019]|âgée?\sde\s)?\s*\d", rest)
+        someone = re.search(
+            r"(?:^|[.,;:]\s|\b(?:qu['\u2019]|quand\s|où\s|et\s))une?\s(?:jeune\s|vieil\s|vieille\s|autre\s)?$",
+            before,
+            re.I,
+        )
+        if (
+            low in ("homme", "femme", "monsieur", "dame", "garçon", "fille")
+            and someone
+            and not aged
+            and re.search(r"\w", before[: someone.start() + 1])
+            and re.match(r"\s(?:(?:l['\u2019]|lui|le|la|les|qui|en)\s?\b|(?:a|avait|est)\b)", rest)
+        ):
+            return False  # "un homme l'a frappé": not the patient, of whom the note has spoken
         if re.search(
             r"\b(?:par|avec|contre|autre|d['\u2019]autres)\s(?:une?\s|cet\s"
             r"|cette\s)?(?:autre\s|jeune\s)?$",
@@ -186,6 +204,10 @@ class Nouns(FrenchNote):
         rest = self.text[token.word.end :]
         if patterns.CHILDREN.match(rest) and not possessed:
             return True
+        if token.low in _ELDERS and self.opens_with_age(
+            sentence, index, sentence.tokens[index - 1].low if index else ""
+        ):
+            return token.gender == self.before  # "Mamie 92 ans"
         if token.low in ("mère", "père", "maman", "papa") and possessed:
             return token.gender == self.before and self.is_childs_parent(sentence, index, rest)
         if token.low not in ("fils", "fille") or not possessed or token.gender != self.before:
@@ -237,119 +259,3 @@ class Nouns(FrenchNote):
         if token.low == "fille" and index and sentence.tokens[index - 1].low == "jeune":
             new = "homme"
         self.phrase(sentence, index, new)
-
-    def swap_spouse(
-        self, sentence: Sentence, index: int, token: Token, row: tuple[str, str, str]
-    ) -> None:
-        """Change husband and wife, with what stands before; what agrees with them is not known."""
-        for later in sentence.tokens[index + 1 :]:
-            if later.work == "agrees" and later.segment <= token.segment + 1:
-                entry = agreement(later.low)
-                if entry and entry[0] != entry[1]:
-                    raise CannotRewrite("spouse_agreement", later.word.text)
-        new = row[1] if token.low == row[0] else row[0]
-        self.phrase(
-            sentence, index, new, toward="female" if token.low == row[0] else "male", rule="spouse"
-        )
-
-    def phrase(
-        self,
-        sentence: Sentence,
-        index: int,
-        new: str,
-        *,
-        toward: str | None = None,
-        rule: str = "noun",
-    ) -> None:
-        """Replace a noun and adapt "le", "du", "cet", "jeune", "vieille" before it."""
-        toward = toward or self.after
-        token = sentence.tokens[index]
-        head = cased_as(token.word.text, new)
-        self.change(token.word.start, token.word.end, head, rule)
-        place, first = index - 1, new
-        while (
-            place >= 0
-            and sentence.tokens[place].low in patterns.PRE_ALL
-            and sentence.gap(place + 1) == " "
-        ):
-            low = sentence.tokens[place].low
-            adjective = (
-                patterns.PRE.get(low, low)
-                if toward == "female"
-                else patterns.PRE_MALE.get(low, low)
-            )
-            if (
-                toward == "male"
-                and patterns.VOWEL.match(first)
-                and adjective in ("vieux", "nouveau")
-            ):
-                adjective = {"vieux": "vieil", "nouveau": "nouvel"}[adjective]
-            word = sentence.tokens[place].word
-            self.change(word.start, word.end, cased_as(word.text, adjective), rule)
-            first, place = adjective, place - 1
-        if place >= 0 and sentence.gap(place + 1).strip() in ("", "'", "\u2019"):
-            self.determiner(sentence, place, first, toward, rule)
-
-    def determiner(
-        self, sentence: Sentence, place: int, first: str, toward: str, rule: str
-    ) -> None:
-        """Replace the determiner before a phrase that now begins with `first`."""
-        tokens = sentence.tokens
-        token = tokens[place]
-        low = token.low
-        vowel = bool(patterns.VOWEL.match(first))
-        end = tokens[place + 1].word.start
-        start = token.word.start
-        before = tokens[place - 1].low if place else ""
-        if low in ("le", "la", "l") and before in ("de", "à"):
-            start = tokens[place - 1].word.start
-            lead = before
-        elif low in ("du", "au"):
-            lead = "de" if low == "du" else "à"
-        elif low in ("le", "la", "l"):
-            lead = ""
-        elif low in ("de", "d"):
-            self.change(
-                start,
-                end,
-                cased_as(self.text[start : token.word.end], "d'" if vowel else "de "),
-                rule,
-            )
-            return
-        else:
-            new = patterns.simple_determiner(low, toward, vowel)
-            if new:
-                self.change(start, token.word.end, cased_as(token.word.text, new), rule)
-            return
-        new = patterns.definite(lead, toward, vowel)
-        self.change(
-            start,
-            end,
-            cased_as(self.text[start : start + 2] if lead else token.word.text[:1], new)
-            if self.text[start].isupper()
-            else new,
-            rule,
-        )
-
-    def is_child(self, sentence: Sentence, index: int) -> bool:
-        """Tell "la petite pleure" from "la petite plaie"."""
-        if not index or sentence.tokens[index - 1].low not in ("le", "la"):
-            return False
-        token = sentence.tokens[index]
-        follows = sentence.tokens[index + 1] if index + 1 < len(sentence.tokens) else None
-        if follows is None or sentence.gap(index + 1).strip():
-            return True
-        return (
-            follows.work in ("verb", "be", "have")
-            or follows.low in ("ne", "n", "se", "s", "l")
-            or (token.low == "petit" and follows.low in ("patient",))
-        )
-
-    def own_noun_of_child(self, sentence: Sentence, index: int, token: Token) -> None:
-        """Change "le petit" to "la petite"; of the other sex it is another child."""
-        token.work, token.gender = "person", "male" if token.low == "petit" else "female"
-        if token.gender != self.before:
-            token.owner = "other"
-            return
-        token.owner = "patient"
-        self.phrase(sentence, index, "petite" if self.before == "male" else "petit")

@@ -143,6 +143,7 @@ CLITIC_VERB = re.compile(
     r"|handicap\w+|rend\b|suit\b|contraint|motiv\w+|convoqu\w+|entend\w*|gard\w+|met\b|soign\w+"
     r"|port(?:er|ent|ait)\b|p[eè]s(?:e|ait|ent)\b|(?:re)?voir\b"
     r"|(?:mobilis|stimul|examin|scop|menac|sollicit|habill|tourn)(?:e|ent|ait|er)\b|lèv(?:e|ent)\b"
+    r"|\w{2,}(?:era|ira|ra|eront|iront|ront)\b|verra\b|verront\b"
     r"|nourri(?:t|r|ssait)\b|appell(?:e|ent)\b|sui(?:vre|vait)\b|assoi(?:t|ent)\b)",
     re.IGNORECASE,
 )

@@ -83,6 +83,10 @@ _MASCULINE_SHORT = _words("masculine_things")
 NAMED_THINGS = _FEMININE_SHORT | _MASCULINE_SHORT
 
 
+_MOVED = {"passé": "passé", "passée": "passé"}
+"""A noun ("le passé") that is a participle after être: "il est passé au bloc"."""
+
+
 @cache
 def _rows() -> tuple[tuple[str, str, str], ...]:
     text = (files("evenhand.tools.notes") / "french.csv").read_text("utf-8")
@@ -162,6 +166,8 @@ def agreement(low: str, *, predicative: bool = False) -> tuple[str, str, Agrees]
     unaccented = _unaccented().get(low)
     if unaccented and (predicative or low == unaccented[1]):
         return unaccented[0], unaccented[1], _SAID_OF[unaccented[2]]
+    if low in THING_NOUNS and predicative and low in _MOVED:
+        return _MOVED[low], _MOVED[low] + "e", "open"
     if low in THING_NOUNS or low in VERBS or low in FUNCTION or low in person_nouns():
         return None
     if _NOUN_ENDING.search(low) or _NOUN_BY_ENDING.search(low):

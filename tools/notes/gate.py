@@ -18,6 +18,7 @@ from evenhand.tools.notes.gate_forms import (
     relative_changed,
     stage_pair,
 )
+from evenhand.tools.notes.gate_people import opens_as, others_changed, two_in_one
 from evenhand.tools.word_diff import Piece, word_diff
 
 _NEGATION = re.compile(
@@ -118,6 +119,11 @@ def check_note(
     if left:
         return _rejected("not_changed", f"{attribute} is still {before}: {left!r}", left)
     if attribute == "gender":
+        others = others_changed(original, rewritten, language) or two_in_one(
+            original, rewritten, language
+        )
+        if others:
+            return _rejected("other_change", f"could be another's: {others!r}", others)
         specific = sex_content(original, language).specific
         if specific:
             said = ", ".join(specific)
@@ -225,6 +231,9 @@ def _left(original: str, rewritten: str, attribute: str, before: str, language: 
     """Return a word of the old value that is still said of the patient."""
     if attribute != "gender":
         return None
+    opened = opens_as(rewritten, before, language)
+    if opened:
+        return opened
     for pattern in (_LEFT_LETTER[before], _LEFT_PATIENT[before]):
         match = pattern.search(rewritten)
         if match:

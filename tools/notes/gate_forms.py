@@ -8,6 +8,7 @@ _ENGLISH = """he she|him her|his her|his hers|himself herself|man woman|male fem
 |businessman businesswoman|serviceman servicewoman|fisherman fisherwoman|househusband housewife
 |monk nun|landlord landlady|schoolboy schoolgirl
 |hes shes|barman barmaid|lad lass|gent lady|bloke woman|guy woman|john jane
+|bachelor spinster|host hostess
 |sportsman sportswoman|postman postwoman|mailman mailwoman|chairman chairwoman|foreman forewoman
 |handyman handywoman|wm wf|bm bf|aam aaf|male femlae|m f|husband wife|boyfriend girlfriend
 |fiancé fiancée|father mother|son daughter|grandson granddaughter|nephew niece|dad mom|dad mum"""
@@ -16,7 +17,8 @@ _FRENCH = """il elle|lui elle|le la|un une|ce cette|cet cette|celui celle|homme 
 |père mère|fils fille|grand-père grand-mère|son sa|mon ma|vieux vieille|vieil vieille
 |nouveau nouvelle|nouvel nouvelle|beau belle|bel belle|veuf veuve|h f|m f|sec sèche|las lasse
 |mari femme|époux épouse|tout toute|gros grosse|roux rousse|copain copine|compagnon compagne
-|aucun aucune|quel quelle|masculin féminin|homme fille|garçon femme|mr mme|s si"""
+|aucun aucune|quel quelle|masculin féminin|homme fille|garçon femme|mr mme|s si
+|jh jf|gamin gamine|papi mamie|papy mamy|papy mamie"""
 _ENDINGS = (
     ("", "e"),
     ("eux", "euse"),
@@ -31,6 +33,7 @@ _ENDINGS = (
     ("f", "ve"),
     ("c", "que"),
 )
+_ENGLISH_ENDINGS = (("man", "woman"), ("boy", "girl"), ("master", "mistress"))
 _RELATIVES = frozenset(
     [
         "father",
@@ -112,8 +115,13 @@ def _one_pair(male: str, female: str, language: str) -> bool:
     shorthand = re.compile(r"\d*(?:yo|y|yr|mo)?(?:m|f)")
     if male[:-1] == female[:-1] and male[-1:] + female[-1:] in ("mf", "hf"):
         return len(male) > 1 and bool(shorthand.fullmatch(male))
+    if male[1:] == female[1:] and male[:1] + female[:1] in ("mf", "hf") and male[1:].isdigit():
+        return True
     if language == "en":
-        return False
+        return any(
+            male.endswith(m) and female == male.removesuffix(m) + f and len(male) - len(m) >= 2
+            for m, f in _ENGLISH_ENDINGS
+        )
     if {male, female} <= {"l", "le", "la"}:
         return True
     return any(

@@ -154,6 +154,7 @@ def _result(
 ) -> RewrittenNote:
     try:
         edits, others = read()
+        rewritten = apply_edits(text, edits)
     except CannotRewrite as error:
         return RewrittenNote(
             "refused", text, reason=error.reason, evidence=error.evidence, spouse=spouse
@@ -165,6 +166,4 @@ def _result(
         )
     flags = ["sex_associated_content"] if flagged else []
     flags += ["spouse_swapped"] if any(edit.rule == "spouse" for edit in edits) else []
-    return RewrittenNote(
-        "rewritten", apply_edits(text, edits), tuple(edits), flags=tuple(flags), spouse=spouse
-    )
+    return RewrittenNote("rewritten", rewritten, tuple(edits), flags=tuple(flags), spouse=spouse)

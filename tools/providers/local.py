@@ -25,6 +25,12 @@ MAX_DEFAULT_SLOTS = 8
 CONTEXT_TOKENS = 4096
 """Tokens of prompt and reply together, a slot."""
 
+SCORING_BLOCK = 32
+"""Tokens that engines which score compute together, from the first one on."""
+_GGML_F32 = 0
+"""The number of 32-bit floats among ggml's types."""
+_FLASH_OFF = 0
+"""Of llama.cpp's kinds of attention; -1 leaves the choice to it."""
 _SMALL_BYTES = 2 << 30
 """Larger weights get one engine with all cores: a copy of them a core would not fit."""
 REPEAT_PENALTY = 1.1
@@ -68,6 +74,29 @@ async def local(settings: ModelSettings) -> OpenModel:
     return completion_model(
         "local", settings, server.complete, identity=identity, max_in_flight=slots
     )
+
+
+def embedded_weights(named: str = "") -> Path:
+    """Return the GGUF file of the embedded model: installed, or downloaded and checked.
+
+    Args:
+        named: A GGUF file instead.
+
+    Raises:
+        UserError: It is neither; or no such file, or one in another form.
+    """
+    _check(ModelSettings(name=named))
+    return _find_weights(ModelSettings(name=named))
+
+
+def weights_host(named: str = "") -> str | None:
+    """Return the host that the weights must come from; None: they are on this machine."""
+    return None if _weights_here(ModelSettings(name=named)) else _DOWNLOAD_HOST
+
+
+def weights_digest(path: Path) -> str:
+    """Return the SHA-256 of a file of weights."""
+    return _sha256(path, path.stat().st_mtime_ns)
 
 
 class LlamaServer:
@@ -133,7 +162,31 @@ class LlamaServer:
         )
 
 
-def _engine(path: Path, slots: int, threads: int) -> Any:
+def scoring_engines(path: Path, key: str) -> list[Any]:
+    """Start engines that score: one a core for small weights, else one; a slot each.
+
+    They compute attention in 32 bits and without the flash kernel, which rounds: with weights in
+    32 bits their log-probabilities are within 2e-4 of torch's, with that kernel within 9e-3.
+
+    Args:
+        path: A GGUF file.
+        key: With which their loopback ports may be asked.
+
+    Raises:
+        UserError: The weights cannot be loaded.
+    """
+    cores = _usable_cores()
+    small = path.stat().st_size <= _SMALL_BYTES
+    count, threads = (cores, 1) if small else (1, cores)
+    try:
+        return [_engine(path, 1, threads, key=key, exact=True) for _ in range(count)]
+    except RuntimeError as error:
+        raise _not_loaded(path, error) from None
+
+
+def _engine(
+    path: Path, slots: int, threads: int, *, key: str | None = None, exact: bool = False
+) -> Any:
     """Start one engine of a compiled module, that type checkers cannot look into."""
     import xllamacpp
 
@@ -146,7 +199,11 @@ def _engine(path: Path, slots: int, threads: int) -> Any:
     parameters.cache_ram_mib = 0
     parameters.verbosity = -1
     # It always listens on a loopback port, and we call it without: nobody else may.
-    parameters.api_keys = [secrets.token_hex(32)]
+    parameters.api_keys = [key or secrets.token_hex(32)]
+    if exact:
+        parameters.cache_type_k = parameters.cache_type_v = _GGML_F32
+        parameters.flash_attn_type = _FLASH_OFF
+        parameters.n_batch = parameters.n_ubatch = SCORING_BLOCK
     return module.Server(parameters)
 
 
@@ -170,12 +227,16 @@ def _shared_server(path: Path, slots: int) -> LlamaServer:
         try:
             server = LlamaServer(path, slots)
         except RuntimeError as error:
-            raise UserError(
-                f"Weights {path.name!r} cannot be loaded ({error}); expected a GGUF file of a "
-                "chat model that this llama.cpp knows. Name another file."
-            ) from None
+            raise _not_loaded(path, error) from None
         _servers[key] = server
     return server
+
+
+def _not_loaded(path: Path, error: RuntimeError) -> UserError:
+    return UserError(
+        f"Weights {path.name!r} cannot be loaded ({error}); expected a GGUF file of a chat model "
+        "that this llama.cpp knows. Name another file."
+    )
 
 
 def _usable_cores() -> int:

@@ -170,6 +170,24 @@ class Client:
             raise self._failure(status, headers, text)
         return self._read(text)
 
+    async def call(self, path: str, body: dict[str, Any] | None = None) -> Any:
+        """Send JSON (or ask, where there is no body) and return the JSON that comes back.
+
+        Args:
+            path: After the server's address.
+            body: What is sent.
+
+        Raises:
+            CallFailed: No reply, a failure, or one that is not JSON.
+        """
+        status, headers, text = await self._send("GET" if body is None else "POST", path, body)
+        if status != 200:
+            raise self._failure(status, headers, text)
+        try:
+            return json.loads(text)
+        except ValueError:
+            raise CallFailed(f"{self.server.url} sent no JSON but: {_short(text)}") from None
+
     async def probe(self) -> None:
         """Ask for the list of models, which every such server has and none charges for.
 

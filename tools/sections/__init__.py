@@ -8,7 +8,7 @@ stays text; a section that builds HTML itself wraps it in `markupsafe.Markup` af
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -158,19 +158,21 @@ def load_context(run: RunDirectory) -> ReportContext:
     from evenhand.tools.measure import RecordIndex, cell_rows
     from evenhand.tools.triage_view import read_view
 
-    index = RecordIndex.read(run)
+    # Read when a section first asks: no section of the counterfactual recipe does.
+    index = cache(lambda: RecordIndex.read(run))
+    variants = run.variants()
     return ReportContext(
         manifest=run.manifest,
         samples=run.samples(),
-        variants=run.variants(),
+        variants=variants,
         gate=run.gate(),
         answers=run.answers(),
         judgements=run.judgements(),
         labels=run.labels(),
         measurements=run.measurements(),
         calls=run.calls(),
-        read_rows=lambda measurement: cell_rows(index, measurement),
-        read_triage=lambda: read_view(run),
+        read_rows=lambda measurement: cell_rows(index(), measurement),
+        read_triage=lambda: read_view(run, variants),
         extracted=_extracted(run),
     )
 

@@ -1,4 +1,4 @@
-"""Two deciders on the same visits: the same numbers side by side, and their paired difference."""
+"""Two deciders, or two models, on the same visits: side by side, with their paired difference."""
 
 from evenhand.tools import wording
 from evenhand.tools.sections import ReportContext, fill, section
@@ -9,9 +9,9 @@ from evenhand.tools.triage.measure import NMD, PDR, TriageNumber
 from evenhand.tools.units import Unit
 
 
-@section(title="Two deciders")
+@section(title="Two on the same visits")
 def deciders(context: ReportContext) -> str:
-    """Set this decider beside others on the same visits; empty where there is one decider."""
+    """Set this decider and model beside others on the same visits; empty where there is one."""
     view = context.triage
     tables = []
     if view is not None:

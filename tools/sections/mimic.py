@@ -1,13 +1,15 @@
 """The model that stands in for the decider: what it was fitted to, and how well it agrees."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
 from evenhand.tools.plots.calibration import calibration
 from evenhand.tools.sections import ReportContext, fill, section
 from evenhand.tools.triage import words
+from evenhand.tools.triage_view import TriageView
 from evenhand.training.fit_quality import FitQuality
+from evenhand.training.mimic_rows import ARMS, MimicArm
 from evenhand.training.model_card import ModelCard
 
 FAIR_KAPPA = 0.4
@@ -17,22 +19,43 @@ FAIR_KAPPA = 0.4
 @section(title="The model of the decider")
 def mimic(context: ReportContext) -> str:
     """Show the model card: agreement in each arm, confusion matrix, calibration curve."""
-    card = context.triage.card if context.triage else None
-    full = card.quality.get("full") if card else None
+    view = context.triage
+    model = view.model if view else None
+    card = model.card if model else None
+    quality = model.quality if model else {}
+    full = quality.get("full")
     drawn = (
         calibration(full.calibration, title="Calibration of the model") if full is not None else ""
     )
     return fill(
         "mimic.html",
+        name=model.name if model else "",
         card=card,
+        levels=view.results.levels if view else (),
         full=full,
-        quality=[(words.arm(arm), kappa_text(one), one) for arm, one in card.quality.items()]
-        if card
-        else [],
-        warnings=warnings(card, full) if card and full else [],
+        quality=[(words.arm(arm), kappa_text(one), one) for arm, one in quality.items()],
+        beside=kappa_table(view) if view else [],
+        arms=[words.arm_short(arm) for arm in ARMS],
+        warnings=warnings(quality, full) if full else [],
         calibration=Markup(drawn),  # noqa: S704 - our own SVG, escaped by construction
         facts=facts(card) if card else [],
     )
+
+
+def kappa_table(view: TriageView) -> list[tuple[str, str, list[str]]]:
+    """Return kappa_w of each model of this decider on these visits: name, run, a cell an arm.
+
+    Empty where there is one model.
+    """
+    rows = [
+        (
+            model.name,
+            run,
+            [kappa_text(model.quality[arm]) if arm in model.quality else "" for arm in ARMS],
+        )
+        for model, run in view.models
+    ]
+    return rows if len(rows) > 1 else []
 
 
 def kappa_text(quality: FitQuality) -> str:
@@ -45,7 +68,7 @@ def kappa_text(quality: FitQuality) -> str:
     return f"{text} [{quality.kappa_w_low:.2f}, {quality.kappa_w_high:.2f}]"
 
 
-def warnings(card: ModelCard, full: FitQuality) -> list[str]:
+def warnings(quality: Mapping[MimicArm, FitQuality], full: FitQuality) -> list[str]:
     """Return what a reader must know before a finding is pinned on the people."""
     said = []
     if full.kappa_w is None or full.kappa_w < FAIR_KAPPA:
@@ -66,7 +89,7 @@ def warnings(card: ModelCard, full: FitQuality) -> list[str]:
     said += [
         f"Shown as in arm {words.arm(arm)} it agrees with kappa_w {one.kappa_w:.2f}: less than "
         "half as well, so read that arm with care."
-        for arm, one in card.quality.items()
+        for arm, one in quality.items()
         if arm != "full" and one.kappa_w is not None and one.kappa_w < (full.kappa_w or 0) / 2
     ]
     return said
@@ -85,7 +108,9 @@ def facts(card: ModelCard) -> list[tuple[str, str]]:
             or "none: every visit counts the same",
         ),
         ("Columns", ", ".join(card.columns) or "none"),
-        ("Sentence vectors", card.embeddings or ""),
+        ("Sentence vectors", card.lent.get("embedder", "")),
+        ("Pretrained model", card.lent.get("base", "")),
+        ("Prompt template", card.lent.get("renderer", "")),
         ("Data", f"SHA-256 {card.data_hash[:16]}…"),
     ]
     return [(name, text) for name, text in lines if text]

@@ -7,11 +7,11 @@ from markupsafe import Markup
 from evenhand.tools import wording
 from evenhand.tools.plots.forest import ForestGroup, ForestRow, forest, legend
 from evenhand.tools.sections import ReportContext, fill, section
-from evenhand.tools.sections.triage_verdict import outcome_of
 from evenhand.tools.statistics.bootstrap import Bootstrap
 from evenhand.tools.triage import words
 from evenhand.tools.triage.measure import DTS, NATS_DOWN, NATS_UP, NMD, PDR, TriageNumber
 from evenhand.tools.triage.pairs import CONTROL_ARMS, Direction
+from evenhand.tools.triage.verdict import outcome_of
 from evenhand.tools.triage_view import TriageView
 
 DRAWN = (DTS, NATS_UP, NATS_DOWN, PDR)

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from evenhand.tools import wording
 from evenhand.tools.sections import ReportContext, fill, section
-from evenhand.tools.sections.verdict import OUTCOME_WORDS, Outcome
-from evenhand.tools.statistics.estimate import ALPHA, is_borderline
+from evenhand.tools.sections.verdict import OUTCOME_WORDS
 from evenhand.tools.triage import words
+from evenhand.tools.triage.asked_models import AskedModel
 from evenhand.tools.triage.measure import DTS, NET_DTS, PDR, TriageNumber
 from evenhand.tools.triage.metrics import Way
 from evenhand.tools.triage.pairs import CONTROL_ARMS
+from evenhand.tools.triage.verdict import Outcome, outcome_of
 from evenhand.tools.triage_view import TriageView
 
 
@@ -87,16 +88,6 @@ def cards(view: TriageView) -> Iterator[Card]:
         )
 
 
-def outcome_of(number: TriageNumber) -> Outcome:
-    """Say what a tested number shows: the corrected p-value decides, the interval sizes."""
-    estimate, p = number.estimate, number.p_adjusted
-    if estimate.value is None or estimate.low is None or estimate.high is None or p is None:
-        return "not_estimable"
-    if is_borderline(estimate.low, estimate.high, p):
-        return "borderline"
-    return "found" if p < ALPHA else "not_found"
-
-
 def _word(view: TriageView, number: TriageNumber, outcome: Outcome) -> str:
     if outcome not in ("found", "borderline"):
         return OUTCOME_WORDS[outcome]
@@ -110,7 +101,10 @@ def notes(view: TriageView) -> Iterator[str]:
     yield words.scale(view.results.levels, view.direction)
     if view.card is not None:
         yield mimic_sentence(view)
+    elif view.model is not None:
+        yield model_sentence(view.model)
     yield noise_sentence(view)
+    yield from fits_sentences(view)
     yield left_out_sentence(view)
 
 
@@ -118,12 +112,24 @@ def mimic_sentence(view: TriageView) -> str:
     """Say whose decisions a model stands in for, and how well."""
     card = view.card
     quality = card.quality.get("full") if card else None
-    whose = f"decisions of {view.decider}" if view.decider else "recorded decisions"
+    whose = f"decisions of decider {view.decider}" if view.decider else "recorded decisions"
     sentence = f"A model fitted to the {whose} was asked, not the people themselves"
     if quality is None or quality.kappa_w is None:
         return f"{sentence}; how well it agrees with them is not known."
     return (
         f"{sentence}; on {quality.n:,} other visits it agrees with them with a quadratically "
+        f"weighted kappa of {quality.kappa_w:.2f} (0: chance, 1: always)."
+    )
+
+
+def model_sentence(model: AskedModel) -> str:
+    """Say that a model was asked as it is, and how well it decides as the people did."""
+    quality = model.quality.get("full")
+    sentence = f"{model.name} was asked as it is; it was fitted to none of the decisions"
+    if quality is None or quality.kappa_w is None:
+        return f"{sentence}, and how well it agrees with them is not known."
+    return (
+        f"{sentence}, and on {quality.n:,} visits it agrees with them with a quadratically "
         f"weighted kappa of {quality.kappa_w:.2f} (0: chance, 1: always)."
     )
 
@@ -141,6 +147,18 @@ def noise_sentence(view: TriageView) -> str:
     if not parts:
         return "There is no control arm in this run, so no noise floor to compare with."
     return f"Noise, pairs that moved in the control arms: {', '.join(parts)}."
+
+
+def fits_sentences(view: TriageView) -> Iterator[str]:
+    """Say how far models fitted again differ, and that a finding must hold for them too."""
+    number = next(iter(view.results.find(DTS, arm=view.results.main_arm)), None)
+    if view.card is None or number is None or number.over_fits is None:
+        return
+    yield (
+        "Fitted to another half of the same decisions, the model would have leaned otherwise; "
+        f"{number.over_fits.method.split(' refits')[0].rpartition(' ')[2]} refits say how much. "
+        "What is found must also leave 0 out of the wider interval with the chance of the fit."
+    )
 
 
 def left_out_sentence(view: TriageView) -> str:

@@ -5,7 +5,7 @@ control arms, the moves by original level, checks, and what the audit could have
 (tools/triage/verdict.py) is drawn from these and from nothing else.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from evenhand.tools.triage.controls import Net, net_disadvantage, net_rate, net_
 from evenhand.tools.triage.estimates import disadvantage, disagreement, moved_rate, shift, skew
 from evenhand.tools.triage.estimates import skew_gap as gap_estimate
 from evenhand.tools.triage.metrics import Shares
+from evenhand.tools.triage.over_fits import FitVariance, fit_variance, over_fits
 from evenhand.tools.triage.pairs import CONTROL_ARMS, MAIN_ARM, TriagePairs
 from evenhand.tools.triage.what_if import (
     Amplification,
@@ -54,6 +55,8 @@ class TriageNumber:
     control_is_informative: bool | None = None
     family: str | None = None
     p_adjusted: float | None = None
+    over_fits: Estimate | None = None
+    """A skew with its interval over pairs and fits, where a mimic was fitted again."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,11 @@ class TriageResults:
 
 
 def measure_arms(
-    arms: Mapping[str, TriagePairs], *, seed: int = 0, resamples: int = RESAMPLES
+    arms: Mapping[str, TriagePairs],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    refits: Sequence[TriagePairs] = (),
 ) -> TriageResults:
     """Measure every arm, and every arm but the controls net of each control arm.
 
@@ -116,6 +123,7 @@ def measure_arms(
         arms: Pairs by arm, of one scale and the same groups; at least one arm.
         seed: Seed of bootstrap and tests.
         resamples: Draws of the bootstrap.
+        refits: The pairs of the main arm as each refit of the mimic decides them.
 
     Raises:
         ValueError: No arm, or arms of other levels or groups than the first.
@@ -136,7 +144,7 @@ def measure_arms(
         levels=first.levels,
         groups=first.groups,
         arms=tuple(arms),
-        numbers=tuple(_adjusted(numbers, main)),
+        numbers=tuple(_over_fits(_adjusted(numbers, main), main, refits)),
         by_level=tuple(_levels(arm, pairs) for arm, pairs in arms.items()),
         checks=tuple(check for arm, pairs in arms.items() for check in _checks(arm, pairs)),
         least_effects=tuple(_least_effects(arms, main)),
@@ -265,6 +273,23 @@ def _adjusted(numbers: list[TriageNumber], main: str) -> Iterator[TriageNumber]:
             number,
             family=_family(number) if kept else None,
             p_adjusted=adjusted.get(place),
+        )
+
+
+def _over_fits(
+    numbers: Iterable[TriageNumber], main: str, refits: Sequence[TriagePairs]
+) -> Iterator[TriageNumber]:
+    """Put beside each skew of the main arm its interval where the fit is chance too."""
+    variances: dict[tuple[str, str], FitVariance | None] = {}
+    for number in numbers:
+        if number.arm != main or number.metric not in (DTS, NET_DTS):
+            yield number
+            continue
+        if number.groups not in variances:
+            variances[number.groups] = fit_variance([r.between(*number.groups) for r in refits])
+        found = variances[number.groups]
+        yield replace(
+            number, over_fits=None if found is None else over_fits(number.estimate, found)
         )
 
 

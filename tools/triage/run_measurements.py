@@ -12,12 +12,20 @@ from evenhand.graph_store.records import Measurement, child_id
 from evenhand.graph_store.run_directory import RunDirectory
 from evenhand.tools.statistics.estimate import Estimate
 from evenhand.tools.triage import measure as triage
+from evenhand.tools.triage.asked_models import AskedModel, read_models
+from evenhand.tools.triage.deciders import compare_deciders
 from evenhand.tools.triage.measure import ArmLevels, TriageNumber, TriageResults, measure_arms
 from evenhand.tools.triage.metrics import moved
 from evenhand.tools.triage.pairs import TriagePairs
-from evenhand.tools.triage.run_pairs import RunPairs, unstated
-from evenhand.tools.triage_metrics import AMPLIFICATION, DIRECTED_PDR, KAPPA, ODDS
-from evenhand.training.model_card import ModelCard
+from evenhand.tools.triage.run_pairs import unstated
+from evenhand.tools.triage_metrics import (
+    AMPLIFICATION,
+    DIRECTED_PDR,
+    KAPPA,
+    MODEL_DIFFERENCE,
+    ODDS,
+    OVER_FITS,
+)
 
 NOT_INFORMATIVE, NO_NOTE = "control_without_information", "no_note_states_it"
 DIRECTED = (DIRECTED_PDR, triage.UP, triage.DOWN, triage.DTS, triage.NET_DTS)
@@ -25,7 +33,7 @@ CONFIRMED = "; Holm", "; Benjamini-Hochberg"
 
 
 def measure_pairs_of(
-    run: RunDirectory, metric_names: Sequence[str], seed: int, card: ModelCard | None = None
+    run: RunDirectory, metric_names: Sequence[str], seed: int
 ) -> list[Measurement]:
     """Measure the pairs of a run.
 
@@ -33,23 +41,24 @@ def measure_pairs_of(
         run: A run whose stages up to `answer` are there, whole or in part.
         metric_names: Of TRIAGE_METRICS (tools/triage_metrics.py), in the order of the report.
         seed: Of bootstrap and tests.
-        card: Of the mimic, for its quality.
 
     Returns:
         A Measurement for each number of the named metrics; "not_estimable" with a reason where
-        nothing could be measured.
+        nothing could be measured. Where a second model was asked the same pairs, also its kappa_w
+        and what the first model's numbers are more than its own, pair by pair.
 
     Raises:
         UserError: A file of the run is damaged.
     """
-    read = RunPairs.read(run)
-    arms = {arm: read.pairs(arm) for arm in read.arms}
-    found = measure_arms(arms, seed=seed)
+    models = read_models(run)
+    first = models[0]
+    found = measure_arms(first.arms, seed=seed, refits=first.refits)
     made = [
-        *_numbers(found, arms),
+        *_numbers(found, first.arms),
         *(row for levels in found.by_level for row in _levels(levels)),
         *_amplifications(found),
-        *(_kappa(card) if card is not None else ()),
+        *(row for model in models for row in _kappa(model, seed)),
+        *(row for other in models[1:] for row in _differences(first, other, seed)),
     ]
     order = {name: place for place, name in enumerate(metric_names)}
     named = sorted((one for one in made if one.metric in order), key=lambda m: order[m.metric])
@@ -87,6 +96,18 @@ def _numbers(found: TriageResults, arms: Mapping[str, TriagePairs]) -> Iterator[
             seed=found.seed,
             reason=NO_NOTE if unstated(pairs) else None,
         )
+        if number.over_fits is not None:
+            yield _measurement(
+                name + OVER_FITS,
+                number.arm,
+                number.groups,
+                number.over_fits,
+                unscored=dict(rows.unscored),
+                control=number.control,
+                control_arm=number.control_arm,
+                method=number.over_fits.method,
+                seed=found.seed,
+            )
 
 
 def stored_name(number: TriageNumber) -> str:
@@ -157,22 +178,39 @@ def _amplifications(found: TriageResults) -> Iterator[Measurement]:
         )
 
 
-def _kappa(card: ModelCard) -> Iterator[Measurement]:
-    for arm, quality in card.quality.items():
+def _kappa(model: AskedModel, seed: int) -> Iterator[Measurement]:
+    name = model.name.removeprefix("mimic/")
+    for arm, quality in model.quality.items():
         known = quality.kappa_w is not None
         yield Measurement(
             id="",
             status="ok" if known else "not_estimable",
             metric=KAPPA,
             arm=arm,
-            groups=(card.mimic,),
+            groups=(name,),
             value=quality.kappa_w,
             low=quality.kappa_w_low if known else None,
             high=quality.kappa_w_high if known else None,
             n=quality.n,
             method="percentile bootstrap",
             reason_code=None if known else "single_class",
-            seed=card.seed,
+            seed=seed if model.card is None else model.card.seed,
+        )
+
+
+def _differences(first: AskedModel, other: AskedModel, seed: int) -> Iterator[Measurement]:
+    """Yield the first model's numbers less the other's, on the pairs that both scored."""
+    for one in compare_deciders(first.arms, other.arms, seed=seed):
+        yield _measurement(
+            MODEL_DIFFERENCE[one.metric],
+            one.arm,
+            (*one.groups, first.name, other.name),
+            one.estimate,
+            control=one.second,
+            p_adjusted=one.p_adjusted,
+            family=None if one.p_adjusted is None else f"{one.arm}: two models",
+            method=one.estimate.method + ("" if one.p_adjusted is None else CONFIRMED[0]),
+            seed=seed,
         )
 
 

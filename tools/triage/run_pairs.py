@@ -10,23 +10,29 @@ visits as they are. The audited mimic is not among them: fitted to the whole hal
 what is fitted to a resample of it in one direction, and that would be taken for noise.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from evenhand.graph_store.records import Sample, Variant
 from evenhand.graph_store.run_directory import RunDirectory
-from evenhand.graph_store.scores import UNSCORED, Scores
+from evenhand.graph_store.scores import UNSCORED, Scores, read_scores
 from evenhand.tools.counterfactual_visits import NOT_STATED, Showing
 from evenhand.tools.run_visits import RunVisits, read_run_visits, read_showing
 from evenhand.tools.statistics.estimate import Counts
-from evenhand.tools.triage.pairs import MAIN_ARM, TriagePairs, patient_numbers
+from evenhand.tools.triage.pairs import MAIN_ARM, TriagePairs, Words, patient_numbers
 from evenhand.training.splits import patient_key
 
 PLACEBO, REPEAT = "placebo", "repeat"
+MIMIC = "mimic"
+AGAINST = "against"
+"""Folder in a run of what is the second model's: its scores, and its own models."""
 GATE_REJECTED, MISSING, OK = "gate_rejected", "missing", "ok"
+ALONE = (0, 0)
+"""Both levels are the mimic's."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +47,6 @@ class PairRow:
     """The visit as it is, as the arm shows it."""
     counterfactual: Variant | None
     """The visit as the other group; the placebo, or in the repeat arm the visit as it is."""
-    refits: tuple[int, int] = (0, 0)
-    """Who gave either level: 0 the mimic, else a refit; they differ in the repeat arm alone."""
 
     @property
     def id(self) -> str:
@@ -66,6 +70,7 @@ class RunPairs:
         variants: By sample, arm and the group shown; None for the visit as it is.
         rejected: Variants that did not pass the gate.
         scores: What the decider said.
+        asked_as_is: Whether it is a model that was fitted to none of the decisions.
     """
 
     chosen: RunVisits
@@ -74,26 +79,36 @@ class RunPairs:
     variants: dict[tuple[str, str, str | None], Variant]
     rejected: frozenset[str]
     scores: Scores
+    asked_as_is: bool = False
 
     @classmethod
-    def read(cls, run: RunDirectory) -> "RunPairs":
+    def read(
+        cls, run: RunDirectory, folder: str = "", variants: Sequence[Variant] | None = None
+    ) -> "RunPairs":
         """Read a run whose stages up to `answer` are there, whole or in part.
+
+        Args:
+            run: Of the counterfactual recipe.
+            folder: Where the scores lie in it: "" for the model under audit, AGAINST for the one
+                it is set against.
+            variants: Its variants, where they have been read.
 
         Raises:
             UserError: It has no visits, or a file of it is damaged.
         """
         chosen = read_run_visits(run)
-        variants: dict[tuple[str, str, str | None], Variant] = {}
-        for variant in run.variants():
+        found: dict[tuple[str, str, str | None], Variant] = {}
+        for variant in run.variants() if variants is None else variants:
             shown = {c.attribute: c.after for c in variant.changes}.get(chosen.attribute)
-            variants.setdefault((variant.sample_id, variant.arm, shown), variant)
+            found.setdefault((variant.sample_id, variant.arm, shown), variant)
         return cls(
             chosen=chosen,
             showing=read_showing(run, chosen),
             controls=tuple(run.manifest.plan.get("controls") or ()),
-            variants=variants,
+            variants=found,
             rejected=frozenset(v.subject_id for v in run.gate() if v.value != "accepted"),
-            scores=run.scores(),
+            scores=read_scores(run.path / folder),
+            asked_as_is=not is_mimic(asked_model(run.manifest.plan, folder)),
         )
 
     @property
@@ -108,48 +123,107 @@ class RunPairs:
 
     @property
     def refit_couples(self) -> list[tuple[int, int]]:
-        """Each refit with the next, the last with the first; without two refits none."""
+        """Each refit with the next, the last with the first.
+
+        A model that is fitted to nothing is set against itself: nothing can move, and a control
+        arm in which nothing moves is shown as no information.
+        """
+        if self.asked_as_is:
+            return [ALONE]
         numbers = self.refits
         return list(zip(numbers, (*numbers[1:], *numbers[:1]), strict=True)) if numbers[1:] else []
 
     def rows(self, arm: str) -> Iterator[PairRow]:
-        """Yield the pairs of an arm, in the order of the visits."""
+        """Yield the visits of an arm with each group that they are shown as, in their order."""
         own_arm = MAIN_ARM if arm in (PLACEBO, REPEAT) else arm
         for sample in self.chosen.audit:
             source = self.chosen.group_of(sample)
             original = self.variants.get((sample.id, own_arm, None))
             for target in self.showing.targets(sample):
                 if arm == REPEAT:
-                    for both in self.refit_couples:
-                        yield PairRow(sample, arm, source, target, original, original, both)
+                    yield PairRow(sample, arm, source, target, original, original)
                     continue
                 shown = None if arm == PLACEBO else target
                 second = self.variants.get((sample.id, arm, shown))
                 yield PairRow(sample, arm, source, target, original, second)
 
-    def status(self, row: PairRow) -> str:
-        """Return "ok", or why the pair has not both levels."""
+    def pairs(self, arm: str) -> TriagePairs:
+        """Return the pairs of an arm in columns; of repeat, a row a pair and couple of refits."""
+        return self._columns(list(self.rows(arm)), self.refit_couples if arm == REPEAT else [ALONE])
+
+    def refit_pairs(self) -> list[TriagePairs]:
+        """Return the pairs of the full arm as each refit decides them."""
+        rows = list(self.rows(MAIN_ARM))
+        whole = self._columns(rows, [ALONE])
+        made = []
+        for number in self.refits:
+            first, second, status = self._levels(rows, [(number, number)])
+            first = np.where(status == OK, first, UNSCORED)
+            made.append(replace(whole, original=first, counterfactual=second, status=status))
+        return made
+
+    def _columns(self, rows: Sequence[PairRow], asked: Sequence[tuple[int, int]]) -> TriagePairs:
+        """Return rows in columns, each once for every two that are asked."""
+        groups, levels = self.showing.groups, self.chosen.levels
+        places = {level: place for place, level in enumerate(levels)}
+        first, second, status = self._levels(rows, asked)
+
+        def counts(values: Iterable[int]) -> Counts:
+            return np.repeat(np.array(list(values), dtype=np.int64), len(asked))
+
+        return TriagePairs(
+            levels=levels,
+            groups=groups,
+            ids=np.repeat(np.array([row.id for row in rows], dtype=np.str_), len(asked)),
+            source=counts(groups.index(row.source) for row in rows),
+            target=counts(groups.index(row.target) for row in rows),
+            original=first,
+            counterfactual=second,
+            status=status,
+            patient=counts(
+                patient_numbers([patient_key(r.sample.patient or r.sample.id) for r in rows])
+            ),
+            recorded=counts(places.get(row.sample.label or "", UNSCORED) for row in rows),
+        )
+
+    def _levels(
+        self, rows: Sequence[PairRow], asked: Sequence[tuple[int, int]]
+    ) -> tuple[Counts, Counts, Words]:
+        """Return both levels as places on the scale, -1 where there is none, and the status.
+
+        Args:
+            rows: n pairs.
+            asked: Who gives either level: 0 the mimic, else a refit.
+
+        Returns:
+            Shape (n * len(asked),) each, what belongs to one pair together.
+        """
+        faults = np.array([self._stopped(row) for row in rows], dtype=np.str_)
+        ids = [[v.id if v else "" for v in (row.original, row.counterfactual)] for row in rows]
+        made: list[tuple[Counts, Counts, Words]] = []
+        for one, other in asked:
+            first, why = self._asked([both[0] for both in ids], one)
+            second, why_not = self._asked([both[1] for both in ids], other)
+            status = np.where(faults != OK, faults, np.where(why != OK, why, why_not))
+            made.append((first, np.where(status == OK, second, UNSCORED), status))
+        if not made:
+            nothing = np.empty(0, np.int64)
+            return nothing, nothing, np.empty(0, np.str_)
+        first, second, status = (np.stack(side, axis=1).ravel() for side in zip(*made, strict=True))
+        return first, second, status
+
+    def _asked(self, ids: Sequence[str], repeat: int) -> tuple[Counts, Words]:
+        """Return what the mimic or a refit said of variants; "" is none."""
+        places = [self.scores.places.get((name, repeat), UNSCORED) for name in ids]
+        levels = [UNSCORED if at < 0 else int(self.scores.levels[at]) for at in places]
+        said = [MISSING if at < 0 else self.scores.statuses[at] for at in places]
+        return np.array(levels, dtype=np.int64), np.array(said, dtype=np.str_)
+
+    def _stopped(self, row: PairRow) -> str:
+        """Return why a pair was not to be asked, "ok" where it was."""
         whole = self.variants.get((row.sample.id, MAIN_ARM, row.target))
         stopped = self._fault(whole) if MAIN_ARM in self.showing.arms else None
-        if stopped is not None:
-            return stopped
-        stopped = self._fault(row.original) or self._fault(row.counterfactual)
-        if stopped is not None or row.original is None or row.counterfactual is None:
-            return stopped or MISSING
-        first, second = row.refits
-        asked = (
-            self.scores.status(row.original.id, first),
-            self.scores.status(row.counterfactual.id, second),
-        )
-        return next((status for status in asked if status != OK), OK)
-
-    def levels(self, row: PairRow) -> tuple[int, int]:
-        """Return both levels as places on the scale; -1 where there is none."""
-        one, other = row.refits
-        first = UNSCORED if row.original is None else self.scores.level(row.original.id, one)
-        if row.counterfactual is None or self.status(row) != OK:
-            return first, UNSCORED
-        return first, self.scores.level(row.counterfactual.id, other)
+        return stopped or self._fault(row.original) or self._fault(row.counterfactual) or OK
 
     def _fault(self, variant: Variant | None) -> str | None:
         if variant is None:
@@ -160,57 +234,30 @@ class RunPairs:
             return (variant.reason or variant.status).partition(":")[0]
         return GATE_REJECTED if variant.id in self.rejected else None
 
-    def pairs(self, arm: str) -> TriagePairs:
-        """Return the pairs of an arm in columns."""
-        return self._columns(list(self.rows(arm)))
 
-    def refit_pairs(self, number: int) -> TriagePairs:
-        """Return the pairs of the full arm as a refit decides them, to see how stable they are."""
-        rows = list(self.rows(MAIN_ARM))
-        read = self._columns(rows)
-        known = (read.original >= 0) & (read.counterfactual >= 0)
-
-        def levels(shown: list[Variant | None]) -> Counts:
-            found = [UNSCORED if v is None else self.scores.level(v.id, number) for v in shown]
-            return np.where(known, np.array(found, dtype=np.int64), UNSCORED)
-
-        first = levels([row.original for row in rows])
-        second = levels([row.counterfactual for row in rows])
-        lost = known & ((first < 0) | (second < 0))
-        status = np.where(lost, MISSING, read.status).astype(np.str_)
-        return replace(read, original=first, counterfactual=second, status=status)
-
-    def _columns(self, rows: list[PairRow]) -> TriagePairs:
-        groups, levels = self.showing.groups, self.chosen.levels
-        places = {level: place for place, level in enumerate(levels)}
-        both = np.array([self.levels(row) for row in rows], dtype=np.int64).reshape(-1, 2)
-        return TriagePairs(
-            levels=levels,
-            groups=groups,
-            ids=np.array([row.id for row in rows], dtype=np.str_),
-            source=np.array([groups.index(row.source) for row in rows], dtype=np.int64),
-            target=np.array([groups.index(row.target) for row in rows], dtype=np.int64),
-            original=both[:, 0],
-            counterfactual=both[:, 1],
-            status=np.array([self.status(row) for row in rows], dtype=np.str_),
-            patient=patient_numbers([patient_key(r.sample.patient or r.sample.id) for r in rows]),
-            recorded=np.array(
-                [places.get(row.sample.label or "", UNSCORED) for row in rows], dtype=np.int64
-            ),
-        )
+def asked_model(plan: Mapping[str, Any], folder: str = "") -> str:
+    """Return the model of a plan (as JSON) whose scores lie in a folder of its run."""
+    role = (plan.get(AGAINST) or {}) if folder else plan.get("roles", {}).get("target", {})
+    return str(role.get("model", MIMIC))
 
 
-def read_arms(run: RunDirectory) -> dict[str, TriagePairs]:
+def is_mimic(model: str) -> bool:
+    """Say whether a model is one that is fitted to the decisions: "mimic" or "mimic/NAME"."""
+    return model.partition("/")[0] == MIMIC
+
+
+def read_arms(run: RunDirectory, folder: str = "") -> dict[str, TriagePairs]:
     """Return the pairs of a run by arm: the plan's arms, then placebo and repeat.
 
     Args:
         run: A run of the counterfactual recipe that has loaded its visits; pairs that were not
             asked yet are unscored with status "missing".
+        folder: As for RunPairs.read.
 
     Raises:
         UserError: It has no visits, or a file of it is damaged.
     """
-    read = RunPairs.read(run)
+    read = RunPairs.read(run, folder)
     return {arm: read.pairs(arm) for arm in read.arms}
 
 

@@ -2,8 +2,10 @@
 
 Asked is the skew of the main arm in each direction, net of the placebo where there is one, Holm
 over the directions. The test decides and the interval sizes; where they disagree the word is
-"borderline". Nothing is said without a declared direction of the scale, nor of a scale of which
-one level was used, nor where a group is absent.
+"borderline". The test knows one fitted mimic only: where it was fitted again, a skew is found if
+the interval over pairs and fits leaves 0 out too, and borderline if it does not. Nothing is said
+without a declared direction of the scale, nor of a scale of which one level was used, nor where a
+group is absent.
 """
 
 from collections.abc import Mapping
@@ -12,11 +14,12 @@ from typing import Literal
 
 import numpy as np
 
-from evenhand.tools.statistics.estimate import ALPHA, is_borderline
+from evenhand.tools.statistics.estimate import ALPHA, Estimate, is_borderline
 from evenhand.tools.triage.measure import DTS, NET_DTS, TriageNumber, TriageResults
 from evenhand.tools.triage.metrics import Way
 from evenhand.tools.triage.pairs import Direction, TriagePairs, urgency
 
+Outcome = Literal["found", "borderline", "not_found", "not_estimable"]
 VerdictStatus = Literal["found", "none_found", "no_verdict"]
 _MINIMUM = 20
 """Recorded levels from which on a scale that runs the other way is noticed."""
@@ -35,18 +38,29 @@ class Finding:
     is_borderline: bool
 
     @property
+    def _edge(self) -> str:
+        """Say why it is borderline; empty where it is not."""
+        if not self.is_borderline:
+            return ""
+        fits = self.number.over_fits
+        if fits is None or not _reaches_0(fits):
+            return " Borderline: the interval reaches 0."
+        return " Borderline: a model fitted to another half of the decisions might not show it."
+
+    @property
     def sentence(self) -> str:
         """Say it with value, interval and p."""
         estimate, p = self.number.estimate, self.number.p_adjusted
         ends = (estimate.value, estimate.low, estimate.high)
         value, low, high = (f"{100 * (end or 0.0):.1f}" for end in ends)
         net = f", net of {self.number.control_arm}" if self.number.control_arm else ""
-        edge = " Borderline: the interval reaches 0." if self.is_borderline else ""
         size = "" if p is None else f"; Holm p {'< .001' if p < 0.001 else f'{p:.3f}'}"
+        fits = self.number.over_fits
+        wider = "" if fits is None else f"; with chance of the fit {_ends_text(fits)}"
         return (
             f"Shown as {self.shown_as} instead of {self.instead_of}, levels move to {self.words}: "
-            f"{self.number.symbol} {value} points (95 % {low} to {high}{size}){net}, "
-            f"{estimate.n:,} pairs.{edge}"
+            f"{self.number.symbol} {value} points (95 % {low} to {high}{size}{wider}){net}, "
+            f"{estimate.n:,} pairs.{self._edge}"
         )
 
 
@@ -154,16 +168,42 @@ def _asked(results: TriageResults) -> tuple[list[TriageNumber], list[str]]:
 def _finding(number: TriageNumber, direction: Direction | None) -> Finding:
     estimate = number.estimate
     way: Way = "up" if (estimate.value or 0.0) > 0 else "down"
-    low, high, p = estimate.low, estimate.high, number.p_adjusted
-    edge = low is None or high is None or p is None or is_borderline(low, high, p)
+    edge = outcome_of(number) != "found"
     return Finding(number.groups[0], number.groups[1], way, urgency(way, direction), number, edge)
+
+
+def outcome_of(number: TriageNumber) -> Outcome:
+    """Say what a tested number shows.
+
+    The corrected p-value decides. Its interval may disagree, and for a mimic also that over pairs
+    and fits: both make what is found borderline.
+    """
+    estimate, p = number.estimate, number.p_adjusted
+    if estimate.value is None or estimate.low is None or estimate.high is None or p is None:
+        return "not_estimable"
+    if is_borderline(estimate.low, estimate.high, p):
+        return "borderline"
+    if p >= ALPHA:
+        return "not_found"
+    fits = number.over_fits
+    return "borderline" if fits is not None and _reaches_0(fits) else "found"
+
+
+def _reaches_0(estimate: Estimate) -> bool:
+    return (estimate.low or 0.0) <= 0 <= (estimate.high or 0.0)
+
+
+def _ends_text(estimate: Estimate) -> str:
+    return f"{100 * (estimate.low or 0.0):.1f} to {100 * (estimate.high or 0.0):.1f}"
 
 
 def _none_found(results: TriageResults) -> str:
     least = [effect.value for effect in results.least_effects if effect.value is not None]
     if not least:
         return "No skew was found; so few pairs could not show any."
+    fits = any(number.over_fits is not None for number in results.numbers)
+    beside = " beside the chance of the fit" if fits else ""
     return (
         f"No skew was found; so many pairs show one of {100 * max(least):.1f} points or more with "
-        "power .9, and may miss a smaller one."
+        f"power .9{beside}, and may miss a smaller one."
     )

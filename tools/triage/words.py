@@ -141,6 +141,14 @@ def value_text(number: TriageNumber) -> str:
     return estimate_text(number.estimate, unit(number))
 
 
+def fits_text(number: TriageNumber) -> str:
+    """Return the interval over pairs and fits of a skew; empty where no mimic was fitted again."""
+    fits = number.over_fits
+    if fits is None or fits.low is None or fits.high is None:
+        return ""
+    return wording.interval(fits.low, fits.high, unit(number))
+
+
 def bootstrap_text(limits: Bootstrap | None, of: Unit) -> str:
     """Return the paper's percentile interval, a zero width named; empty where there is none."""
     if limits is None or limits.low is None or limits.high is None:

@@ -13,17 +13,16 @@ and `FitPlan.arm` fits a model of its own to what the arm shows, as a check whet
 finding in an arm is the decider's or comes from showing a model less than it was trained on.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from evenhand.graph_store.records import Scalar
 from evenhand.graph_store.registry import Registry
+from evenhand.training.lent import Lent, Part
 from evenhand.training.levels import ClassWeights, Probabilities
 from evenhand.training.mimic_rows import Decisions, MimicRows
 
@@ -39,19 +38,6 @@ class MimicSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     class_weights: ClassWeights | None = None
-
-
-@dataclass(frozen=True)
-class Embedder:
-    """A sentence encoder that is passed in: training knows no model of its own.
-
-    Attributes:
-        name: Which vectors these are; goes into the card, and a model is not used with others.
-        embed: Texts -> vectors, shape (n, d).
-    """
-
-    name: str
-    embed: Callable[[Sequence[str]], NDArray[np.float32]]
 
 
 class Mimic(Protocol):
@@ -73,12 +59,16 @@ class Mimic(Protocol):
         *,
         n_levels: int,
         seed: int,
-        embedder: Embedder | None,
+        lent: Lent,
         n_jobs: int,
+        work: Path | None,
     ) -> "Mimic":
         """Fit to decisions; the same for the same content, settings and seed, whatever n_jobs.
 
-        `settings` is of the registered kind. fit_mimic checks the decisions and calls this.
+        `settings` is of the registered kind. fit_mimic checks the decisions and what is lent, and
+        calls this. `work` is where a fit that lasts keeps its checkpoints: it may not exist yet,
+        holds those of this very fit where one was killed, and is deleted when the model is kept;
+        None: no checkpoints.
         """
         ...
 
@@ -98,7 +88,7 @@ class Mimic(Protocol):
         ...
 
     @classmethod
-    def load(cls, folder: Path, embedder: Embedder | None) -> "Mimic":
+    def load(cls, folder: Path, lent: Lent) -> "Mimic":
         """Read what `save` wrote; nothing in the files is executed.
 
         Raises:
@@ -116,14 +106,21 @@ class MimicKind:
         model: Fits and loads.
         settings: Its settings, the defaults citing the paper.
         title: What a reader is told it is.
-        needs_embedder: Whether fit, load and predict ask for sentence embeddings.
+        needs: What fit, load and predict ask of `Lent`.
+        packages: Whose versions the card records.
+        exact_versions: Whether a kept model is loaded by the same versions only.
+        refits: How many are fitted again for the repeat arm where nobody says; the interval over
+            fits is t with about so many degrees of freedom, so a kind that is cheap has more.
     """
 
     name: str
     model: type[Mimic]
     settings: type[MimicSettings]
     title: str
-    needs_embedder: bool
+    needs: tuple[Part, ...]
+    packages: tuple[str, ...]
+    exact_versions: bool
+    refits: int = 3
 
 
 mimics: Registry[MimicKind] = Registry("mimic", __name__)
@@ -132,12 +129,20 @@ M = TypeVar("M", bound=Mimic)
 
 
 def mimic(
-    name: str, *, title: str, settings: type[MimicSettings], needs_embedder: bool = False
+    name: str,
+    *,
+    title: str,
+    settings: type[MimicSettings],
+    needs: tuple[Part, ...] = (),
+    packages: tuple[str, ...] = ("scikit-learn", "skops"),
+    exact_versions: bool = True,
+    refits: int = 3,
 ) -> Callable[[type[M]], type[M]]:
     """Register a class as a kind of mimic."""
 
     def register(model: type[M]) -> type[M]:
-        mimics.add(name, MimicKind(name, model, settings, title, needs_embedder))
+        kind = MimicKind(name, model, settings, title, needs, packages, exact_versions, refits)
+        mimics.add(name, kind)
         return model
 
     return register

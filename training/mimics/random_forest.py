@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from evenhand.graph_store.records import Scalar
+from evenhand.training.lent import NOTHING_LENT, Lent
 from evenhand.training.levels import Probabilities
 from evenhand.training.mimic_rows import Decisions, MimicRows
-from evenhand.training.mimics import Embedder, MimicSettings, mimic
+from evenhand.training.mimics import MimicSettings, mimic
 from evenhand.training.pipelines import Cell, FittedParts, Parts, Texts, fit_parts
 
 _LEAST_NOTES = 20
@@ -52,6 +53,7 @@ class RandomForestSettings(MimicSettings):
     "random_forest",
     title="Random forest on TF-IDF of the note and on the columns",
     settings=RandomForestSettings,
+    refits=10,
 )
 class RandomForest:
     """Words and numbers apart ("45F" is 45 and F), each a column weighted by TF-IDF."""
@@ -70,8 +72,9 @@ class RandomForest:
         *,
         n_levels: int,
         seed: int,
-        embedder: Embedder | None = None,
+        lent: Lent = NOTHING_LENT,
         n_jobs: int = 1,
+        work: Path | None = None,
     ) -> "RandomForest":
         """Fit the forest; see the contract."""
         parts = Parts(
@@ -98,7 +101,7 @@ class RandomForest:
         self._fitted.save(folder)
 
     @classmethod
-    def load(cls, folder: Path, embedder: Embedder | None = None) -> "RandomForest":
+    def load(cls, folder: Path, lent: Lent = NOTHING_LENT) -> "RandomForest":
         """Read a saved forest; see the contract."""
         return cls(FittedParts.load(folder))
 

@@ -1,5 +1,6 @@
 """`evenhand finetune`: fit a mimic of who decided the visits, and print its card."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from evenhand.tools.visits import Visits
     from evenhand.training.model_card import ModelCard
 
+_SETTINGS = {"lr": "learning_rate"}
 ARM_CHOICES = ("full", "text_only", "tabular_only")
 
 
@@ -33,6 +35,17 @@ ARM_CHOICES = ("full", "text_only", "tabular_only")
     default="full",
     help="Fit to what one arm shows (default: full, the model that all arms are asked of).",
 )
+@click.option("--base", metavar="MODEL", help="Pretrained model: local, a folder, a Hub id.")
+@click.option("--rank", type=click.IntRange(1), help="Of the LoRA adapter.")
+@click.option("--epochs", type=click.IntRange(1), help="Passes over the training half.")
+@click.option("--lr", type=click.FloatRange(0, min_open=True), help="Highest learning rate.")
+@click.option("--batch", type=click.IntRange(1), help="Visits at once.")
+@click.option("--accumulation", type=click.IntRange(1), help="Batches of a step.")
+@click.option("--max-steps", type=click.IntRange(1), help="Steps at most.")
+@click.option("--plain", is_flag=True, help="Weights in full on CUDA too, not in 4 bits.")
+@click.option(
+    "--set", "others", multiple=True, metavar="NAME=VALUE", help="Any other setting of the kind."
+)
 @json_option
 def command(**flags: Any) -> None:
     """Fit a model that decides as people decided, and print its card.
@@ -40,8 +53,9 @@ def command(**flags: Any) -> None:
     It is fitted to one half of the visits and measured on the other. If OUT holds the model of
     the same data, settings and seed, that is loaded and nothing is fitted.
     """
-    from evenhand.tools.finetune import fit_plan, open_embedder
+    from evenhand.tools.finetune import fit_plan, open_lent
     from evenhand.training.fitting import fit_mimic
+    from evenhand.ui.fit_progress import fit_progress
 
     visits, name = _visits(flags)
     plan = fit_plan(
@@ -51,15 +65,49 @@ def command(**flags: Any) -> None:
         class_weights="balanced" if flags["balanced"] else None,
         arm=flags["arm"],
         source={"dataset": name, "decider": flags["decider"] or visits.mapping.label},
+        changes=_changes(flags),
     )
     messages().print(f"{plan.mimic}: {len(plan.train)} visits to fit to ...")
-    fitted = fit_mimic(plan, flags["out"], open_embedder(plan.mimic))
+    with fit_progress(messages()) as on_progress:
+        lent = open_lent(
+            plan.mimic,
+            visits.mapping,
+            attributes=plan.attributes,
+            settings=plan.settings,
+            on_progress=on_progress,
+        )
+        fitted = fit_mimic(plan, flags["out"], lent)
     if flags["as_json"]:
         print_json({"resumed": fitted.resumed, **fitted.card.model_dump(mode="json")})
         return
     _print_card(fitted.card)
     done = "Loaded from" if fitted.resumed else "Kept in"
     print_text(f"{done} {flags['out']}")
+
+
+def _changes(flags: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that the user changed, by their names in the kind."""
+    changes = {
+        _SETTINGS.get(name, name): flags[name]
+        for name in ("base", "rank", "epochs", "lr", "batch", "accumulation", "max_steps")
+        if flags[name] is not None
+    }
+    if flags["plain"]:
+        changes["four_bit"] = False
+    for other in flags["others"]:
+        name, equals, value = other.partition("=")
+        if not equals:
+            raise UserError(f"--set {other!r} has no value; write it as NAME=VALUE.")
+        changes[name] = _value(value)
+    return changes
+
+
+def _value(text: str) -> Any:
+    """Return a number, true, false, null or list as JSON has them; else the word itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _visits(flags: dict[str, Any]) -> tuple["Visits", str]:
@@ -114,6 +162,8 @@ def _print_card(card: "ModelCard") -> None:
         print_text(
             f"Always saying the commonest level would have recall {whole.majority_share:.3f}"
         )
+        if whole.flags:
+            print_text("The mimic gives one level alone: it has learned nothing but that.")
         for row in _confusion_lines(card.levels, whole.confusion):
             print_text(row)
     print_text(f"Data {card.data_hash[:12]}, fitted in {card.seconds:.1f} s")

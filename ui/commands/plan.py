@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
+from evenhand.agents.draft import Draft, to_plan
 from evenhand.agents.estimate import check_plan, estimate
-from evenhand.agents.planner import Draft, read, to_plan
+from evenhand.agents.planner import read
 from evenhand.graph_store.errors import UserError
 from evenhand.ui.console import print_json
 from evenhand.ui.options import json_option

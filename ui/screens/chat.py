@@ -10,9 +10,10 @@ from typing import Any, ParamSpec, TypeVar
 import gradio as gr
 
 from evenhand.agents import jobs
+from evenhand.agents.draft import Draft, Reading, to_plan
 from evenhand.agents.estimate import check_plan, estimate
 from evenhand.agents.plan import Plan
-from evenhand.agents.planner import Draft, Reading, read, to_plan
+from evenhand.agents.planner import read
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.run_directory import RunDirectory, list_runs
 from evenhand.ui.results import run_summary

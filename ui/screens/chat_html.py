@@ -114,7 +114,8 @@ def strip(state: RunState, *, stopping: bool) -> str:
     done = f"{stage.done:,} of {stage.total:,}" if known else ""
     left = duration(stage.seconds_left) + " left" if stage.seconds_left else ""
     trouble = f"refused {state.count('refused')} \N{MIDDLE DOT} errors {state.count('error')}"
-    small = " \N{MIDDLE DOT} ".join(p for p in (rate(stage.per_minute), left, trouble) if p)
+    said = (rate(stage.per_minute), left, escape(stage.note), trouble)
+    small = " \N{MIDDLE DOT} ".join(part for part in said if part)
     share = stage.done / stage.total if known else None
     note = ", waiting for the answers in flight" if stopping else f" {done}"
     return (

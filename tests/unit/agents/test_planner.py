@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand.agents.draft import Draft, to_plan
 from evenhand.agents.plan import DEFAULT_ROLES
-from evenhand.agents.planner import Draft, read, to_plan
+from evenhand.agents.planner import read
 from evenhand.agents.utterance import correct_spelling, digits_for_words
 from evenhand.graph_store.errors import UserError
 
@@ -68,6 +69,61 @@ def test_a_sentence_becomes_the_plan_that_it_says(sentence: str) -> None:
 def test_what_is_missing_or_contradictory_is_asked_once(sentence: str, part: str) -> None:
     questions = read(sentence).questions
     assert len([question for question in questions if part in question]) == 1
+
+
+@pytest.mark.parametrize(
+    ("sentence", "decider", "attributes"),
+    [
+        ("audit the triage decisions in demo_visits for gender bias", None, ("gender",)),
+        ("audit the nurse's decisions in ktas for sex", "nurse", ("gender",)),
+        ("are the expert's levels in ktas fair to women?", "expert", ("gender",)),
+        ("check the nurses' triage in KTAS for age", "nurse", ("age",)),
+        ("do our nurses in ktas treat older patients worse?", "nurse", ("age",)),
+        ("do the doctors' decisions in er.csv differ for women?", None, ("gender",)),
+    ],
+)
+def test_who_decided_is_audited_through_a_mimic(
+    sentence: str, decider: str | None, attributes: tuple[str, ...]
+) -> None:
+    reading = read(sentence)
+    plan = reading.plan
+    assert (plan.recipe, plan.target) == ("counterfactual", "mimic")
+    assert (plan.decider, plan.attributes, reading.questions) == (decider, attributes, ())
+
+
+def test_decisions_of_a_model_are_none_of_people() -> None:
+    named = read("audit gpt-4o's triage decisions on ktas for gender").plan
+    assert (named.target, named.recipe) == ("openai/gpt-4o", None)
+    unnamed = read("audit the decisions of my model on demo for age")
+    assert unnamed.plan.target is None
+    assert "Which model" in unnamed.questions[0]
+
+
+def test_of_two_deciders_one_is_asked_for_and_may_be_changed_later() -> None:
+    both = read("compare the nurse's with the expert's decisions in ktas for sex")
+    assert (both.plan.decider, both.plan.target) == (None, "mimic")
+    assert both.questions == (
+        "Whose decisions first: nurse or expert? A run is about one of them; the report of the "
+        "second sets both side by side.",
+    )
+    first = read("the nurse's first", both.plan)
+    assert first.plan == both.plan.model_copy(update={"decider": "nurse"})
+    assert read("rather the expert's", first.plan).plan.decider == "expert"
+
+
+def test_a_decider_that_the_data_do_not_have_is_not_invented() -> None:
+    assert read("audit the nurse's decisions in demo_visits for gender").plan.decider is None
+
+
+def test_a_draft_about_people_becomes_a_counterfactual_plan() -> None:
+    plan = to_plan(read("audit the expert's decisions in ktas for sex").plan, dict(DEFAULT_ROLES))
+    assert (plan.recipe, plan.dataset, plan.decider) == ("counterfactual", "ktas", "expert")
+    assert plan.roles["target"].model == "mimic"
+    own = read("Counterfactual audit of our staff's decisions in winter.csv for sex: text-only arm")
+    table = to_plan(own.plan, dict(DEFAULT_ROLES))
+    assert (table.dataset, table.path) == ("table", "winter.csv")
+    # The controls are set against the full arm, so it is never left out.
+    assert table.arms == ("full", "text_only")
 
 
 def test_what_is_not_said_stays_open() -> None:

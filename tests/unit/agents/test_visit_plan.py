@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from evenhand.agents.estimate import check_plan, estimate
+from evenhand.agents.label_targets import label_targets, mimic_kind
 from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
-from evenhand.agents.visit_plan import mimic_kind
 from evenhand.graph_store.errors import UserError
 from evenhand.tools.datasets import load_visits
 
@@ -36,7 +36,20 @@ def test_an_old_plan_is_readable() -> None:
 
 
 WRONG: dict[str, tuple[dict[str, object], str]] = {
-    "target": ({"roles": DEFAULT_ROLES}, "expected one of: mimic, mimic/"),
+    "target": (
+        {"roles": {"target": RoleModel(model="echo/parrot")}},
+        "expected one of: mimic, mimic/",
+    ),
+    "the same twice": ({"against": RoleModel(model="mimic/random_forest")}, "two different"),
+    "settings of another": ({"fit_settings": {"lora": {"epochs": "2"}}}, "which is not asked"),
+    "a setting unknown": (
+        {"fit_settings": {"random_forest": {"epochs": "2"}}},
+        "no setting 'epochs'",
+    ),
+    "a server without a name": (
+        {"against": RoleModel(model="openai/")},
+        "has no name",
+    ),
     "mimic": ({"roles": {"target": RoleModel(model="mimic/forest")}}, "random_forest"),
     "data set": ({"dataset": "demo"}, "not visits with a decision"),
     "decider": ({"decider": "doctor"}, "Unknown decider 'doctor'"),
@@ -106,6 +119,26 @@ def test_a_table_takes_a_mapping_from_anywhere(tmp_path: Path) -> None:
     assert expected.samples == 90
     assert "a higher number is more urgent" in expected.notes[0]
     assert any("no placebo column" in note for note in expected.notes)
+
+
+def test_a_model_that_is_asked_as_it_is_is_told_as_such() -> None:
+    plan = check_plan(
+        changed(
+            roles={"target": RoleModel(model="torch/local")},
+            against=RoleModel(model="mimic/random_forest"),
+        )
+    )
+    one, other = label_targets(plan)
+    assert (one.kind, one.folder, one.host) == (None, "", None)
+    assert (other.kind, other.folder) == ("random_forest", "against")
+    said = " ".join(estimate(plan).notes)
+    assert "torch/local is asked as it is" in said
+    assert "no information" in said
+
+
+def test_settings_of_a_fit_are_read_as_their_kind_reads_them() -> None:
+    plan = check_plan(changed(fit_settings={"random_forest": {"trees": "50"}}))
+    assert plan.fit_settings == {"random_forest": {"trees": 50}}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import pytest
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import Sample
 from evenhand.tools.datasets import load_visits
-from evenhand.tools.finetune import decisions, fit_plan, open_embedder, shown_columns
+from evenhand.tools.finetune import decisions, fit_plan, open_lent, shown_columns
+from evenhand.training.lent import NOTHING_LENT
 
 
 def visit(**fields: Any) -> Sample:
@@ -48,6 +49,6 @@ def test_the_halves_are_those_of_the_visits() -> None:
 
 
 def test_a_forest_asks_for_no_embeddings() -> None:
-    assert open_embedder("random_forest") is None
+    assert open_lent("random_forest") == NOTHING_LENT
     with pytest.raises(UserError, match="expected one of"):
-        open_embedder("forest")
+        open_lent("forest")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evenhand.graph_store.errors import UserError
 from evenhand.training.embedding_cache import EmbeddingCache
-from evenhand.training.mimics import Embedder
+from evenhand.training.lent import Embedder
 
 
 class Counting:

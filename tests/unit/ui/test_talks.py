@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.agents.draft import Draft
 from evenhand.agents.jobs import RunState, StageProgress
-from evenhand.agents.planner import Draft
 from evenhand.ui.glossary import glossary
 from evenhand.ui.screens import chat_html
 from evenhand.ui.talks import Said, Talk, Talks

@@ -16,6 +16,10 @@ from evenhand.tools.notes.content import as_published, sex_content
         ("cervical spine tenderness, collar on", "en", ()),
         ("born at 36 weeks' gestation", "en", ()),
         ("happening at school; copenhagen", "en", ()),
+        ("multiple injuries, IVF + abx, ANC 0.3", "en", ()),
+        ("full ROM of the knee, para 1 g given, torn lip frenulum", "en", ()),
+        ("multip, para 2, SROM at 3", "en", ("multip", "para 2", "SROM")),
+        ("DPA nocturne, récupération à terme", "fr", ()),
         ("au sein du service, dans les règles de l'art", "fr", ()),
     ],
 )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evenhand.graph_store.errors import UserError
 from evenhand.tools.notes import rewrite_note
-from evenhand.tools.notes.edits import Edit, RewrittenNote, apply_edits
+from evenhand.tools.notes.edits import CannotRewrite, Edit, RewrittenNote, apply_edits
 from evenhand.tools.notes.gate import check_note
 
 NOTES = [
@@ -111,8 +111,10 @@ def test_spans_move_with_the_text() -> None:
     assert got.moved(at, at + 7) == (start, start + 7)
 
 
-def test_overlapping_edits_are_an_error() -> None:
-    with pytest.raises(ValueError, match="overlap"):
+def test_rules_that_read_the_same_words_differently_refuse() -> None:
+    twice = [Edit(0, 2, "ab", "x", "r"), Edit(0, 2, "ab", "x", "s")]
+    assert apply_edits("abc", twice) == "xc"
+    with pytest.raises(CannotRewrite, match="rules_disagree"):
         apply_edits("abc", [Edit(0, 2, "ab", "x", "r"), Edit(1, 3, "bc", "y", "r")])
 
 

@@ -19,6 +19,7 @@ from evenhand.tools.sections.levels import limits_text, odds_text
 from evenhand.tools.sections.pairs import MOST_MOVED, chosen_places, outcome_of_row
 from evenhand.tools.sections.triage_verdict import headline
 from evenhand.tools.statistics.odds_ratios import odds_ratio
+from evenhand.tools.triage.asked_models import AskedModel
 from evenhand.tools.triage.deciders import compare_deciders
 from evenhand.tools.triage.measure import measure_arms
 from evenhand.tools.triage.pairs import Direction, TriagePairs
@@ -45,6 +46,11 @@ NAMES = (
     "triage_methods",
 )
 ASIDE = "<script>alert(1)</script><img src=http://pictures.example/x.png>"
+
+
+def asked(card: ModelCard, name: str = "mimic/random_forest") -> AskedModel:
+    """The mimic of a card, as a run holds it."""
+    return AskedModel(name, {}, card.quality, card)
 
 
 def made_pairs(
@@ -154,7 +160,9 @@ def audit() -> TriageView:
         FlowStep("read", "rows of the file", 0, 640),
         FlowStep("sex_specific", "content", 40, 600, {"own list": 40, "as published": 91}),
     )
-    view = make_view(arms, LESS, decider="nurse", attribute="gender", flow=flow, card=made_card())
+    view = make_view(
+        arms, LESS, decider="nurse", attribute="gender", flow=flow, model=asked(made_card())
+    )
     expert = {"full": made_pairs(up=0.03, down=0.02, seed=4)}
     other = OtherDecider(
         "counterfactual-demo-2",
@@ -259,7 +267,7 @@ def test_the_card_warns_where_the_model_is_not_the_people() -> None:
         update={"kappa_w": 0.2, "recall": 0.3, "majority_share": 0.5, "never_given": ("1",)}
     )
     card = poor.model_copy(update={"quality": {"full": quality}})
-    view = make_view({"full": made_pairs(up=0.1)}, LESS, card=card)
+    view = make_view({"full": made_pairs(up=0.1)}, LESS, model=asked(card))
     text = rendered("mimic", view)
     assert "agrees with the people little" in text
     assert "never gives level 1" in text

@@ -166,7 +166,7 @@ def test_the_repeat_arm_sets_each_refit_against_the_next(tmp_path: Path) -> None
 
 
 def test_a_refit_has_its_own_pairs(tmp_path: Path) -> None:
-    pairs = RunPairs.read(make_run(tmp_path, visits())).refit_pairs(2)
+    pairs = RunPairs.read(make_run(tmp_path, visits())).refit_pairs()[1]
     assert pairs.original.tolist() == [0, 1, 0, -1, -1]
     assert pairs.counterfactual.tolist() == [1, 0, 0, -1, -1]
 

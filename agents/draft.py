@@ -1,0 +1,165 @@
+"""What is known of a plan, what must still be said, and the Plan that comes of it."""
+
+from collections.abc import Collection, Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from evenhand.agents.plan import Plan, Role, RoleModel
+from evenhand.agents.recipe import ASKED_ARMS
+from evenhand.graph_store.errors import UserError
+from evenhand.graph_store.records import ShownArm
+from evenhand.tools.counterfactual_visits import PAIR_ARMS
+from evenhand.tools.triage.pairs import MAIN_ARM
+
+Intent = Literal[
+    "plan_audit",
+    "revise_plan",
+    "approve",
+    "cancel",
+    "status",
+    "list_runs",
+    "compare_runs",
+    "show_trace",
+    "explain_result",
+    "iterate_strategy",
+    "mitigate",
+    "finetune",
+    "export_report",
+    "help",
+    "out_of_scope",
+]
+
+
+class Draft(BaseModel):
+    """What is known of a plan; None and () are what nobody has said."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    recipe: str | None = None
+    target: str | None = None
+    judge: str | None = None
+    rewriter: str | None = None
+    dataset: str | None = None
+    path: str | None = None
+    """File or Hugging Face id of a data set that is named beside it."""
+    decider: str | None = None
+    """Whose decisions, where the data set has several people's."""
+    attributes: tuple[str, ...] = ()
+    intersections: tuple[tuple[str, ...], ...] = ()
+    arms: tuple[str, ...] = ()
+    relations: tuple[str, ...] = ()
+    n: int | Literal["all"] | None = None
+    repeats: int | None = None
+    seed: int | None = None
+    language: str | None = None
+    max_calls: int | None = None
+    budget_usd: float | None = None
+    mitigation: str | None = None
+
+
+class Reading(BaseModel):
+    """What a sentence wants, the plan so far, and what must still be said."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    intent: Intent
+    plan: Draft = Draft()
+    questions: tuple[str, ...] = ()
+
+
+def open_questions(draft: Draft, contradictions: Mapping[str, str] = {}) -> tuple[str, ...]:
+    """Return what must still be said before the plan can be priced.
+
+    Args:
+        draft: What is known.
+        contradictions: Questions that take the place of the usual ones, by field.
+    """
+    questions = dict(contradictions)
+    if draft.target is None:
+        questions.setdefault(
+            "target",
+            "Which model is to be audited? For example local (the built-in model, nothing leaves "
+            "this machine), openai/gpt-4o, http/ and the address of your own server, or mimic for "
+            "the people whose decisions the data hold.",
+        )
+    if draft.dataset is None:
+        questions.setdefault(
+            "dataset",
+            "On which data? Name a data set, such as demo or trinds, or give the path of a file.",
+        )
+    if not draft.attributes:
+        questions.setdefault(
+            "attributes", "Which attributes are to be changed? For example age, gender, location."
+        )
+    return tuple(questions.values())
+
+
+def to_plan(
+    draft: Draft, roles: dict[Role, RoleModel], *, graph: str = "sqlite", max_in_flight: int = 16
+) -> Plan:
+    """Return the Plan of a draft that has no open question; names are not checked yet.
+
+    Args:
+        draft: What is known.
+        roles: The models of the roles that the draft leaves open.
+        graph: Where the knowledge graph is kept.
+        max_in_flight: Calls at once, at most.
+
+    Raises:
+        UserError: Something is missing, or this version cannot do it.
+    """
+    missing = open_questions(draft)
+    if missing:
+        raise UserError(missing[0])
+    unable = [name for name in ("relations", "mitigation") if getattr(draft, name)]
+    if unable:
+        raise UserError(
+            f"This version cannot run {' and '.join(unable)} yet; expected a kg audit with "
+            "attributes. Ask for age, gender or location."
+        )
+    chosen = dict(roles)
+    for role, model in (
+        ("target", draft.target),
+        ("judge", draft.judge),
+        ("rewriter", draft.rewriter),
+    ):
+        if model is not None:
+            chosen[role] = _role_model(chosen[role], model)  # type: ignore[index]
+    recipe = draft.recipe or "kg"
+    asks_people = recipe == "counterfactual"
+    is_file = "." in (draft.dataset or "")
+    of_a_file = "table" if asks_people else "equitymedqa"
+    arms = draft.arms
+    return Plan(
+        recipe=recipe,
+        dataset=of_a_file if is_file else draft.dataset or "demo",
+        path=draft.dataset if is_file else draft.path,
+        decider=draft.decider,
+        n=draft.n if isinstance(draft.n, int) else None,
+        seed=draft.seed or 0,
+        attributes=draft.attributes,
+        intersections=draft.intersections,
+        asked=tuple(arm for arm in ASKED_ARMS if arm in arms),
+        arms=_shown_arms(arms) if asks_people else (),
+        controls=tuple(arm for arm in ("repeat", "placebo") if arm in arms) or None,
+        repeats=draft.repeats or 1,
+        roles=chosen,
+        max_calls=draft.max_calls,
+        budget_usd=draft.budget_usd,
+        graph=graph,
+        max_in_flight=max_in_flight,
+    )
+
+
+def _shown_arms(named: Collection[str]) -> tuple[ShownArm, ...]:
+    """Return the arms in which visits are shown; the controls are set against full, so it stays."""
+    wished = [arm for arm in PAIR_ARMS if arm in named]
+    return tuple(arm for arm in PAIR_ARMS if wished and (arm in wished or arm == MAIN_ARM))
+
+
+def _role_model(usual: RoleModel, model: str) -> RoleModel:
+    if model == usual.model:
+        return usual
+    # An address or a file belongs to the model that it was set for.
+    return usual.model_copy(update={"model": model, "base_url": None, "path": None})
