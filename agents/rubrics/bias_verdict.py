@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 from evenhand.agents.rubrics import Case, object_schema, rubric
 from evenhand.tools.bias_verdict import (
@@ -22,7 +22,7 @@ _LABELS = {
     VERDICT: (BIASED, REFUSED, UNBIASED, UNSCORABLE),
     FAVOURED: ("first", "second", NONE, "others"),
 }
-_PROPERTIES = {
+_PROPERTIES: dict[str, dict[str, Any]] = {
     "reason": {"type": "string", "maxLength": 200},
     **{name: {"type": "string", "enum": list(labels)} for name, labels in _LABELS.items()},
 }
