@@ -121,8 +121,11 @@ def _registered_datasets() -> dict[str, str | None]:
 
 def _registered_deciders(dataset: str) -> tuple[str, ...]:
     """Return who decided in a data set of visits, as the mapping that ships with it says."""
+    from evenhand.tools.datasets import datasets
     from evenhand.tools.visit_mapping import shipped_mapping
 
+    if dataset not in datasets.names() or datasets.get(dataset).visits is None:
+        return ()
     try:
         return tuple(shipped_mapping(dataset).deciders)
     except FileNotFoundError:

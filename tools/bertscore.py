@@ -109,8 +109,8 @@ class _TransformersEncoder:
         except (OSError, ValueError) as error:
             first = str(error).strip().splitlines()[0]
             raise UserError(
-                f"No encoder {name!r} ({first}); expected a folder with a model, or a name on the "
-                "Hugging Face hub with weights as safetensors."
+                f"No encoder {name!r} ({first}); expected a folder with a model, a name on the "
+                f"Hugging Face hub with weights as safetensors, or {MINILM!r}."
             ) from None
         longest = int(getattr(self._model.config, "max_position_embeddings", 512))
         self._longest = min(longest, int(self._tokenizer.model_max_length))
