@@ -24,6 +24,7 @@ PRINTS_RESULTS = (
     "compare",
     "sync",
     "finetune",
+    "score",
 )
 
 
