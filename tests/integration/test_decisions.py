@@ -78,7 +78,7 @@ def test_ktas_has_no_note_that_states_the_sex(shared: Path, tmp_path: Path) -> N
     assert ktas(data).mapping.deciders.keys() == {"nurse", "expert"}
     run = audit(tmp_path, "ktas", "--path", str(data))
     chosen = read_run_visits(run)
-    assert [step.left_out for step in chosen.flow if step.left_out] == [13, 21, 18]
+    assert [step.left_out for step in chosen.flow if step.left_out] == [13, 21, 19]
     assert (len(chosen.visits.samples), run.manifest.plan["decider"]) == (1214, "nurse")
     for one in skews(run, "text_only").values():
         assert (one.status, one.reason_code) == ("not_estimable", "no_note_states_it")

@@ -57,7 +57,7 @@ def test_notes_that_state_the_decision_are_refused(make_decisions: MakeDecisions
 
 def test_a_column_that_is_the_decision_is_refused(make_decisions: MakeDecisions) -> None:
     made = make_decisions(100)
-    held = {**made.rows.numbers, "first_level": made.levels.astype(np.float64)}
+    held = {**made.rows.numbers, "first_level": made.levels.astype(np.float64) + 1}
     with pytest.raises(UserError, match="Column 'first_level' equals the decided level in 100"):
         check_leaks(replace(made.rows, numbers=held), made.levels, LEVELS)
 
