@@ -936,7 +936,7 @@ class GreedyTokenizer:
         return found
 
     def chat(self, system: str, user: str) -> str:
-        raise NotImplementedError
+        raise AssertionError("these cases are in plain form; none asks for a chat template")
 
 
 def label_ids(given: Given) -> Got:

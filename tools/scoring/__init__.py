@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.registry import Registry, unknown_name
+from evenhand.training.label_tokens import Encoded, TextTokenizer, encode_prompts
 from evenhand.training.levels import Levels, Probabilities
 
 NEAR_TIE = 1e-3
@@ -56,6 +57,19 @@ class ScorerSettings:
     separator: str | None = None
     in_flight: int = 0
     revision: str | None = None
+
+    def encode(
+        self, tokenizer: TextTokenizer, prompts: Sequence[str], labels: Sequence[str]
+    ) -> Encoded:
+        """Return prompts and labels as token ids, in the form that is set; as encode_prompts."""
+        return encode_prompts(
+            tokenizer,
+            prompts,
+            labels,
+            separator=self.separator,
+            chat=self.chat,
+            system=self.system,
+        )
 
 
 @dataclass(frozen=True)

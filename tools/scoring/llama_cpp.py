@@ -37,7 +37,7 @@ from evenhand.tools.scoring import LabelScores, ScorerSettings, label_scorer
 from evenhand.tools.scoring.lanes import Lane, NextTokens, lane_scores
 from evenhand.tools.scoring.prefix_tree import shared_length
 from evenhand.tools.scoring.server_tokenizer import ServerTokenizer, llama_tokenizer
-from evenhand.training.label_tokens import TokenIds, encode_prompts
+from evenhand.training.label_tokens import TokenIds
 
 _BIAS = 100.0
 """Added to the logits of the asked tokens: far above what a model says of any other."""
@@ -194,16 +194,7 @@ class LlamaScorer:
         self, prompts: Sequence[str], labels: Sequence[str]
     ) -> AsyncIterator[LabelScores]:
         """Score labels after prompts; see OpenScorer."""
-        settings = self._settings
-        encoded = await asyncio.to_thread(
-            encode_prompts,
-            self._tokenizer,
-            prompts,
-            labels,
-            separator=settings.separator,
-            chat=settings.chat,
-            system=settings.system,
-        )
+        encoded = await asyncio.to_thread(self._settings.encode, self._tokenizer, prompts, labels)
         async for part in lane_scores(
             self._lanes,
             encoded.prompts,

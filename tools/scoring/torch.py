@@ -13,7 +13,7 @@ from evenhand.graph_store.errors import UserError
 from evenhand.tools.providers.local import embedded_weights
 from evenhand.tools.scoring import LabelScores, LogProbs, ScorerSettings, label_scorer
 from evenhand.tools.scoring.forward_scores import ReadyModel, ready_model, score_tokens
-from evenhand.training.label_tokens import TokenIds, encode_prompts
+from evenhand.training.label_tokens import TokenIds
 from evenhand.training.language_models import LanguageModel, choose_device, open_language_model
 from evenhand.training.lent import TorchBase
 
@@ -112,14 +112,7 @@ class TorchScorer:
     def score_texts(self, prompts: Sequence[str], labels: Sequence[str]) -> Iterator[LabelScores]:
         """Likewise, without a thread of its own."""
         settings = self._settings
-        encoded = encode_prompts(
-            self._opened.tokenizer,
-            prompts,
-            labels,
-            separator=settings.separator,
-            chat=settings.chat,
-            system=settings.system,
-        )
+        encoded = settings.encode(self._opened.tokenizer, prompts, labels)
         yield from score_tokens(
             self._ready, encoded.prompts, encoded.labels.ids, token_budget=settings.token_budget
         )

@@ -21,7 +21,7 @@ from evenhand.tools.scoring.label_requests import MAX_NAMED_TOKENS
 from evenhand.tools.scoring.lanes import TOO_LONG, new_nodes, unscored
 from evenhand.tools.scoring.tree_scores import asked_tokens, label_log_probs
 from evenhand.tools.scoring.vllm_server import open_server, server_of
-from evenhand.training.label_tokens import HubTokenizer, TokenIds, encode_prompts
+from evenhand.training.label_tokens import HubTokenizer, TokenIds
 
 _PROMPTS_A_TURN = 256
 _CPU_BLOCK = 32
@@ -132,16 +132,7 @@ class VllmScorer:
         self, prompts: Sequence[str], labels: Sequence[str]
     ) -> AsyncIterator[LabelScores]:
         """Score labels after prompts; see OpenScorer."""
-        settings = self._settings
-        encoded = await asyncio.to_thread(
-            encode_prompts,
-            self._tokenizer,
-            prompts,
-            labels,
-            separator=settings.separator,
-            chat=settings.chat,
-            system=settings.system,
-        )
+        encoded = await asyncio.to_thread(self._settings.encode, self._tokenizer, prompts, labels)
         parts = self._score_tokens(encoded.prompts, encoded.labels.ids)
         while (part := await asyncio.to_thread(next, parts, None)) is not None:
             yield part

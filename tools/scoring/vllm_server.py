@@ -13,7 +13,7 @@ from evenhand.tools.scoring import LabelScores, ScorerSettings
 from evenhand.tools.scoring.label_requests import MAX_NAMED_TOKENS, Strategy
 from evenhand.tools.scoring.lanes import Lane, NextTokens, lane_scores
 from evenhand.tools.scoring.server_tokenizer import ServerTokenizer, vllm_tokenizer
-from evenhand.training.label_tokens import TokenIds, encode_prompts
+from evenhand.training.label_tokens import TokenIds
 
 _IN_FLIGHT = 16
 _KEY = "VLLM_API_KEY"
@@ -101,16 +101,7 @@ class VllmServerScorer:
         self, prompts: Sequence[str], labels: Sequence[str]
     ) -> AsyncIterator[LabelScores]:
         """Score labels after prompts; see OpenScorer."""
-        settings = self._settings
-        encoded = await asyncio.to_thread(
-            encode_prompts,
-            self._tokenizer,
-            prompts,
-            labels,
-            separator=settings.separator,
-            chat=settings.chat,
-            system=settings.system,
-        )
+        encoded = await asyncio.to_thread(self._settings.encode, self._tokenizer, prompts, labels)
         async for part in lane_scores(
             self._lanes,
             encoded.prompts,
