@@ -1,11 +1,9 @@
 """Levels in bulk: Parquet parts of a run, each written whole and renamed into place.
 
 A row is one asking of a variant: a level with its probabilities, or a status that says why there is
-none. What is to be done is always "keys that should be, less keys in the parts"; a process that is
-killed while it writes a part leaves no part.
+none. What is to be done is always "keys that should be, less keys in the parts".
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.graph_store.errors import UserError
+from evenhand.graph_store.parquet_parts import read_parts, write_part
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,6 +23,7 @@ ScoreKey = tuple[str, int]
 
 FOLDER = "scores"
 UNSCORED = -1
+_AGAIN = "`evenhand resume`"
 
 
 @dataclass(frozen=True)
@@ -97,28 +96,21 @@ def write_scores(run: Path, scores: Scores) -> Path:
         The part's path.
     """
     import pyarrow as pa
-    from pyarrow import parquet
 
     folder = run / FOLDER
     folder.mkdir(exist_ok=True)
-    taken = [int(part.stem.partition("-")[2]) for part in _parts(run)]
-    part = folder / f"part-{max(taken, default=-1) + 1:05d}.parquet"
-    table = pa.table(
-        {
-            "variant_id": pa.array(scores.variant_ids, pa.string()),
-            "repeat": pa.array(scores.repeats, pa.int64()),
-            "level": pa.array(scores.levels, pa.int64()),
-            "status": pa.array(scores.statuses, pa.string()),
-            "probabilities": pa.array(list(scores.probabilities), pa.list_(pa.float64())),
-        }
+    return write_part(
+        folder,
+        pa.table(
+            {
+                "variant_id": pa.array(scores.variant_ids, pa.string()),
+                "repeat": pa.array(scores.repeats, pa.int64()),
+                "level": pa.array(scores.levels, pa.int64()),
+                "status": pa.array(scores.statuses, pa.string()),
+                "probabilities": pa.array(list(scores.probabilities), pa.list_(pa.float64())),
+            }
+        ),
     )
-    new = folder / f".{part.name}.{os.getpid()}"
-    with new.open("wb") as file:
-        parquet.write_table(table, file)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(part)
-    return part
 
 
 def read_scores(run: Path) -> Scores:
@@ -127,7 +119,7 @@ def read_scores(run: Path) -> Scores:
     Raises:
         UserError: A part is damaged.
     """
-    parts = [_read(part) for part in _parts(run)]
+    parts = [_scores(table) for table in read_parts(run / FOLDER, again=_AGAIN)]
     if not parts:
         nothing = np.empty(0, np.int64)
         return Scores((), nothing, nothing, np.empty((0, 0)), ())
@@ -146,19 +138,13 @@ def score_keys(run: Path) -> Iterator[ScoreKey]:
     Raises:
         UserError: A part is damaged.
     """
-    for part in _parts(run):
-        columns = _table(part, ["variant_id", "repeat"])
+    for columns in read_parts(run / FOLDER, ("variant_id", "repeat"), again=_AGAIN):
         yield from zip(
             columns["variant_id"].to_pylist(), columns["repeat"].to_pylist(), strict=True
         )
 
 
-def _parts(run: Path) -> list[Path]:
-    return sorted((run / FOLDER).glob("part-*.parquet"))
-
-
-def _read(part: Path) -> Scores:
-    table = _table(part, None)
+def _scores(table: "pa.Table") -> Scores:
     return Scores(
         tuple(table["variant_id"].to_pylist()),
         table["repeat"].to_numpy().astype(np.int64),
@@ -166,16 +152,3 @@ def _read(part: Path) -> Scores:
         np.array(table["probabilities"].to_pylist(), dtype=np.float64),
         tuple(table["status"].to_pylist()),
     )
-
-
-def _table(part: Path, columns: list[str] | None) -> "pa.Table":
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        return parquet.read_table(part, columns=columns)
-    except (pa.ArrowException, OSError) as error:
-        raise UserError(
-            f"{part} is damaged ({type(error).__name__}); delete it, `evenhand resume` asks what "
-            "it held again."
-        ) from error

@@ -6,7 +6,6 @@ into place. What is to be done is always "rows of the file, less rows in the par
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.graph_store.errors import UserError
+from evenhand.graph_store.parquet_parts import read_parts, write_part
 from evenhand.tools.finetune import shown_columns
 from evenhand.tools.score_labels import OnProgress, progress
 from evenhand.tools.scoring import UNSCORED, LabelScores, OpenScorer, Work
@@ -220,16 +220,8 @@ class _Part:
         if not self._ids:
             return
         import pyarrow as pa
-        from pyarrow import parquet
 
-        table = self._table(pa)
-        part = folder / f"part-{len(_parts(folder)):05d}.parquet"
-        new = folder / f".{part.name}.{os.getpid()}"
-        with new.open("wb") as file:
-            parquet.write_table(table, file)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(part)
+        write_part(folder, self._table(pa))
         self._ids, self._scores = [], []
 
     def _table(self, pa: Any) -> "pa.Table":
@@ -262,21 +254,7 @@ def read_part_columns(folder: Path, columns: list[str] | None = None) -> Iterato
     Raises:
         UserError: A part is damaged.
     """
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    for part in _parts(folder):
-        try:
-            yield parquet.read_table(part, columns=columns)
-        except (pa.ArrowException, OSError) as error:
-            raise UserError(
-                f"{part} is damaged ({type(error).__name__}); delete it and score again: what it "
-                "held is then asked again."
-            ) from error
-
-
-def _parts(folder: Path) -> list[Path]:
-    return sorted(folder.glob("part-*.parquet"))
+    return read_parts(folder, columns, again="the same `evenhand score`")
 
 
 def _rows_done(folder: Path, total: int) -> "np.ndarray[Any, np.dtype[np.bool_]]":

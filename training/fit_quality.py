@@ -148,7 +148,8 @@ def fit_quality(
     kappa = float(quadratic_kappa(counts))
     low, high = _kappa_interval(counts, seed)
     bins = calibration_curve(probabilities.max(axis=1), mimicked == decided)
-    known = not np.isnan(kappa)
+    # Who gives one level alone has 0 in every resample: an interval of no width, and no news.
+    known = not np.isnan(kappa) and np.count_nonzero(counts.sum(axis=0)) > 1
     return FitQuality(
         n=len(decided),
         kappa_w=kappa if known else None,
@@ -167,7 +168,7 @@ def fit_quality(
         calibration=bins,
         ece=sum(each.n * abs(each.accuracy - each.confidence) for each in bins) / len(decided),
         balanced_accuracy=float(np.nanmean(recalls)),
-        not_estimable=None if known else "people and mimic give one level alone, the same",
+        not_estimable=None if known else "the model gives one level alone",
     )
 
 

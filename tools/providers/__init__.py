@@ -5,14 +5,13 @@ is the provider's. It gets the settings, with `name` as what follows the slash, 
 OpenModel. Provider modules import their packages inside functions: listing names must stay cheap.
 """
 
-import importlib.util
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evenhand.graph_store.errors import UserError
-from evenhand.graph_store.registry import Registry, unknown_name
+from evenhand.graph_store.registry import Registry
 from evenhand.tools.completions import Complete, chat_model, nothing
+from evenhand.tools.model_names import check_installed, find_kind
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -121,17 +120,7 @@ def find_provider(spec: str) -> tuple[Provider, str]:
     Raises:
         UserError: No such provider, or no name where one is needed.
     """
-    kind, _, name = spec.partition("/")
-    if kind not in providers.names():
-        forms = [providers.get(other).form for other in providers.names()]
-        raise UserError(
-            f"{unknown_name('model provider', kind, providers.names())} "
-            f"Write a model as one of: rules, {', '.join(forms)}."
-        )
-    found = providers.get(kind)
-    if not name and "/<" in found.form and "[/<" not in found.form:
-        raise UserError(f"Model {spec!r} has no name; expected {found.form}.")
-    return found, name
+    return find_kind(providers, spec, also=("rules",))
 
 
 def check_model(spec: str, settings: ModelSettings) -> None:
@@ -141,12 +130,7 @@ def check_model(spec: str, settings: ModelSettings) -> None:
         UserError: Unknown name, package not installed, file missing, key not set.
     """
     found, name = find_provider(spec)
-    for package in found.packages:
-        if importlib.util.find_spec(package) is None:
-            raise UserError(
-                f"Model {spec!r} needs the package {package}, which is not installed; "
-                f"install it with `pip install {package}`, or choose another model."
-            )
+    check_installed(spec, found.packages)
     found.check(replace(settings, name=name))
 
 

@@ -5,7 +5,6 @@ name is the backend's. It gets the settings, with `name` as what follows the sla
 OpenScorer. Modules import their packages inside functions: listing names must stay cheap.
 """
 
-import importlib.util
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
@@ -13,8 +12,8 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.graph_store.errors import UserError
-from evenhand.graph_store.registry import Registry, unknown_name
+from evenhand.graph_store.registry import Registry
+from evenhand.tools.model_names import check_installed, find_kind
 from evenhand.training.label_tokens import Encoded, TextTokenizer, encode_prompts
 from evenhand.training.levels import Levels, Probabilities
 
@@ -354,18 +353,7 @@ def find_scorer(spec: str) -> tuple[ScorerKind, str]:
     Raises:
         UserError: No such backend, or no name where one is needed.
     """
-    kind, _, name = spec.partition("/")
-    known = label_scorers.names()
-    if kind not in known:
-        forms = [label_scorers.get(other).form for other in known]
-        raise UserError(
-            f"{unknown_name('label scorer', kind, known)} Write a model as one of: "
-            f"{', '.join(forms)}."
-        )
-    found = label_scorers.get(kind)
-    if not name and "/<" in found.form and "[/<" not in found.form:
-        raise UserError(f"Model {spec!r} has no name; expected {found.form}.")
-    return found, name
+    return find_kind(label_scorers, spec)
 
 
 def check_scorer(spec: str, settings: ScorerSettings) -> None:
@@ -375,13 +363,7 @@ def check_scorer(spec: str, settings: ScorerSettings) -> None:
         UserError: Unknown name, package not installed, file missing, key not set.
     """
     found, name = find_scorer(spec)
-    for package in found.packages:
-        if importlib.util.find_spec(package) is None:
-            install = f"evenhand[{found.extra}]" if found.extra else package
-            raise UserError(
-                f"Model {spec!r} needs the package {package}, which is not installed; install it "
-                f"with `pip install '{install}'`, or choose another model."
-            )
+    check_installed(spec, found.packages, extra=found.extra)
     found.check(replace(settings, name=name))
 
 

@@ -77,9 +77,10 @@ def warnings(quality: Mapping[MimicArm, FitQuality], full: FitQuality) -> list[s
             "and what moves them may not move it."
         )
     if full.recall <= full.majority_share:
+        how = "as" if full.recall == full.majority_share else "more"
         said.append(
-            f"Saying the commonest level every time would be right as often "
-            f"({100 * full.majority_share:.0f} %)."
+            f"Saying the commonest level every time would be right {how} often "
+            f"({100 * full.majority_share:.0f} %; the model {100 * full.recall:.0f} %)."
         )
     if full.never_given:
         said.append(
@@ -90,7 +91,11 @@ def warnings(quality: Mapping[MimicArm, FitQuality], full: FitQuality) -> list[s
         f"Shown as in arm {words.arm(arm)} it agrees with kappa_w {one.kappa_w:.2f}: less than "
         "half as well, so read that arm with care."
         for arm, one in quality.items()
-        if arm != "full" and one.kappa_w is not None and one.kappa_w < (full.kappa_w or 0) / 2
+        if arm != "full"
+        and one.kappa_w is not None
+        and full.kappa_w is not None
+        and one.kappa_w < full.kappa_w / 2
+        and full.kappa_w > 0
     ]
     return said
 

@@ -146,13 +146,14 @@ def _print_card(card: "ModelCard") -> None:
     for title in ("asked as", "n", "kappa_w", "95 %", "precision", "recall", "F1", "ECE"):
         shown.add_column(title, justify="left" if title == "asked as" else "right")
     for arm, quality in card.quality.items():
-        kappa = "not estimable" if quality.kappa_w is None else f"{quality.kappa_w:.3f}"
-        interval = f"{quality.kappa_w_low:.3f} to {quality.kappa_w_high:.3f}"
+        known = quality.kappa_w is not None
+        kappa = f"{quality.kappa_w:.3f}" if known else "not estimable"
+        interval = f"{quality.kappa_w_low:.3f} to {quality.kappa_w_high:.3f}" if known else ""
         shown.add_row(
             arm,
             str(quality.n),
             kappa,
-            interval if quality.kappa_w is not None else "",
+            interval,
             *(f"{value:.3f}" for value in (quality.precision, quality.recall, quality.f1)),
             f"{quality.ece:.3f}",
         )

@@ -60,6 +60,13 @@ def test_a_step_of_two_levels_weighs_four_times_as_much() -> None:
     assert quadratic_kappa(far) < quadratic_kappa(near) < 1
 
 
+def test_a_model_that_gives_one_level_alone_has_no_kappa_and_no_interval_without_width() -> None:
+    found = fit_quality(np.array([0, 1, 2, 1]), certain(np.ones(4, dtype=int)), LEVELS, seed=0)
+    assert (found.kappa_w, found.kappa_w_low, found.kappa_w_high) == (None, None, None)
+    assert found.not_estimable == "the model gives one level alone"
+    assert found.flags == ("single_predicted_class",)
+
+
 def test_one_level_on_both_sides_is_not_estimable() -> None:
     found = fit_quality(np.zeros(9, dtype=int), certain(np.zeros(9, dtype=int)), LEVELS, seed=0)
     assert found.kappa_w is None

@@ -271,7 +271,7 @@ def test_the_card_warns_where_the_model_is_not_the_people() -> None:
     text = rendered("mimic", view)
     assert "agrees with the people little" in text
     assert "never gives level 1" in text
-    assert "commonest level" in text
+    assert "would be right more often (50 %; the model 30 %)" in text
 
 
 def test_the_confusion_matrix_and_curve_are_those_of_the_card(audit: TriageView) -> None:
