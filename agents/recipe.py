@@ -45,6 +45,8 @@ class Recipe(BaseModel):
     """Ways to ask the target."""
     ask: Literal["chat", "labels"] = "chat"
     """Whether the target answers in words, or gives each level a probability."""
+    target: str = "local"
+    """The model under audit where nobody names one."""
     arms: tuple[ShownArm, ...] = ()
     """Where labels are asked: the arms in which a visit is shown, controls left out."""
     controls: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import click
 
 from evenhand.agents.plan import Plan, RoleModel
-from evenhand.agents.recipe import ASKED_ARMS
+from evenhand.agents.recipe import ASKED_ARMS, load_recipe
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import AskedArm, ShownArm
 from evenhand.graph_store.registry import unknown_name
@@ -211,6 +211,7 @@ def shown_arms(text: str | None) -> tuple[ShownArm, ...]:
 
 def plan_from(settings: Settings, flags: dict[str, Any]) -> Plan:
     """Make the Plan that the flags of `plan_options` ask for; names are not checked yet."""
+    flags = _with_target(settings, flags)
     return Plan(
         recipe=flags["recipe"],
         dataset=flags["dataset"],
@@ -275,6 +276,14 @@ def _against(settings: Settings, flags: dict[str, Any]) -> RoleModel | None:
     served = model.partition("/")[0] not in ("mimic", "local", "torch")
     base_url = flags["base_url"] or settings.role_models()["target"].base_url
     return RoleModel(model=model, base_url=base_url if served else None)
+
+
+def _with_target(settings: Settings, flags: dict[str, Any]) -> dict[str, Any]:
+    """Return the flags with the recipe's own target where neither flags nor settings name one."""
+    named = settings.roles.get("target")
+    if flags["target"] or flags["gguf"] or (named is not None and named.model):
+        return flags
+    return {**flags, "target": load_recipe(flags["recipe"]).target}
 
 
 def _role_choice(role: str, flags: dict[str, Any]) -> RoleChoice:
