@@ -214,12 +214,14 @@ def test_who_judges() -> None:
     judged = {name: rubrics.get(name).judged_by for name in rubrics.names()}
     assert {name: by("openai/x") for name, by in judged.items()} == {
         "attribute_association": "openai/x",
+        "bias_verdict": "openai/x",
         "paired_change": "rules",
         "pairwise_change": "openai/x",
         "question_quality": "openai/x",
     }
     assert {name: by("rules") for name, by in judged.items()} == {
         "attribute_association": "rules",
+        "bias_verdict": "rules",
         "paired_change": "rules",
         "pairwise_change": None,
         "question_quality": None,
