@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from evenhand.agents.label_targets import label_targets
+from evenhand.agents.metamorphic import check_questions, planned_relations
 from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
 from evenhand.agents.power import arm_notes, least_effect_sentence
 from evenhand.agents.recipe import Recipe, load_recipe
@@ -99,6 +100,7 @@ def check_plan(plan: Plan) -> Plan:
     if recipe.ask == "labels":
         return _check_rewriter(check_visit_plan(plan, recipe))
     datasets.get(plan.dataset)
+    _check_relations(plan, recipe)
     for name in [*plan.attributes, *(n for group in plan.intersections for n in group)]:
         attributes.get(name)
     filled = _fill(plan, recipe)
@@ -135,6 +137,21 @@ def _check_rewriter(plan: Plan) -> Plan:
                 "--rewriter out, and the rules do."
             )
     return plan
+
+
+def _check_relations(plan: Plan, recipe: Recipe) -> None:
+    """Check that a plan changes questions in its recipe's way: by relations, or by attributes."""
+    if plan.relations and not recipe.relations:
+        raise UserError(
+            f"Recipe {recipe.name!r} changes attributes and has no relations; leave --relations "
+            "out, or choose --recipe metamorphic."
+        )
+    named = (*plan.attributes, *(name for group in plan.intersections for name in group))
+    if named and recipe.relations:
+        raise UserError(
+            f"Recipe {recipe.name!r} changes questions by relations, not {named[0]}; leave "
+            "--attributes and --intersections out, or choose --recipe kg."
+        )
 
 
 def _check_changes(plan: Plan, filled: Plan) -> None:
@@ -177,9 +194,17 @@ def _fill(plan: Plan, recipe: Recipe) -> Plan:
             "asked": plan.asked or recipe.asked,
             "rubrics": _rubrics(plan, recipe, roles["judge"].model),
             "controls": recipe.controls if plan.controls is None else plan.controls,
+            "relations": planned_relations(plan, recipe.relations) if recipe.relations else (),
+            "votes": plan.votes or _votes(plan, recipe),
             "roles": roles,
         }
     )
+
+
+def _votes(plan: Plan, recipe: Recipe) -> int:
+    """Return how often each question is asked; a recording holds one answer to each."""
+    recorded = plan.roles.get("target", DEFAULT_ROLES["target"]).model.startswith("replay/")
+    return 1 if recorded else recipe.votes
 
 
 def _rubrics(plan: Plan, recipe: Recipe, judge: str) -> tuple[str, ...]:
@@ -203,6 +228,7 @@ def estimate(plan: Plan) -> Estimate:
     if load_recipe(plan.recipe).ask == "labels":
         return _estimate_visits(plan)
     samples, _ = load_samples(plan.dataset, plan.path, plan.n, plan.seed)
+    check_questions(plan, samples)
     works = _works(plan, len(samples))
     return Estimate(
         samples=len(samples),
@@ -261,8 +287,8 @@ def _works(plan: Plan, samples: int) -> list[_Work]:
     placebo = int(plan.has_control("placebo"))
     repeats = plan.repeats if plan.has_control("repeat") else 0
     ways = sum(arm != "original" for arm in plan.asked)
-    shown = 1 + variants + placebo
-    first = ways * shown + len(plan.asked) - ways
+    shown = 1 + variants + len(plan.relations) + placebo
+    first = ways * shown * (plan.votes or 1) + len(plan.asked) - ways
     judged: dict[Subject, int] = {
         "answer": first,
         "variant": shown,
@@ -331,7 +357,7 @@ def _notes(plan: Plan, samples: Sequence[Sample]) -> tuple[str, ...]:
         notes.append("The embedded model is too small to judge well; expect unreadable verdicts.")
     if judge.model == RULES and (left := _needing_a_model(plan)):
         notes.append(f"Not judged, as rules cannot: {', '.join(left)}. Name a model with --judge.")
-    if not plan.has_control("repeat"):
+    if not plan.has_control("repeat") and not plan.relations:
         notes.append("Without the repeat arm no change can be told from noise.")
     return (*notes, *arm_notes(plan, samples))
 

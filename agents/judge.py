@@ -61,6 +61,8 @@ class Material:
     parts: Mapping[str, Mapping[str, Scalar]]
     """What the data set states of a question in columns, by sample."""
     triples: Mapping[str, Sequence[Triple]]
+    votes: int = 1
+    """Askings of each question that are judged; further ones are there for their change."""
 
     @classmethod
     def read(cls, context: AuditContext) -> "Material":
@@ -72,13 +74,14 @@ class Material:
             sources={s.id: s.text for s in context.run.samples()},
             parts={s.id: {**s.columns, **s.attributes} for s in context.run.samples()},
             triples=triples_by_source(context),
+            votes=context.plan.votes or 1,
         )
 
 
 def answer_cases(material: Material) -> Iterator[Case]:
     """Yield each answer with its question; a repeat is there for its change, not for a score."""
     for answer in material.answers:
-        if answer.repeat == 0:
+        if answer.repeat < material.votes:
             texts = {"question": material.questions[answer.id].text, "answer": answer.text}
             variant = material.variants[answer.variant_id]
             parts = {**material.parts[variant.sample_id], **variant.columns}

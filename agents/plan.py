@@ -72,6 +72,11 @@ class Plan(BaseModel):
     """Control arms; None: as the recipe says."""
     repeats: int = Field(default=1, ge=1)
     """Repeats of `base` in the repeat arm."""
+    relations: tuple[str, ...] = ()
+    """Metamorphic relations, "mr1+mr6" a pair; empty: as the recipe says."""
+    votes: Annotated[int, Field(ge=1)] | None = None
+    """Times that each question is asked, the majority counts; None: as the recipe says, and once
+    where the answers are recorded."""
     roles: dict[Role, RoleModel] = Field(default_factory=lambda: dict(DEFAULT_ROLES))
     max_calls: int | None = Field(default=None, gt=0)
     budget_usd: float | None = Field(default=None, gt=0)

@@ -36,6 +36,7 @@ def arm_sizes(plan: Plan, samples: Sequence[Sample]) -> dict[str, int]:
     """
     names = {name for group in plan.groups for name in group}
     sizes = {"+".join(group): 0 for group in plan.groups}
+    sizes |= dict.fromkeys(plan.relations, len(samples))
     for sample in samples:
         lacking = {name for name in names if attributes.get(name).value(sample.text) is None}
         for group in plan.groups:

@@ -49,6 +49,10 @@ class Recipe(BaseModel):
     """The model under audit where nobody names one."""
     arms: tuple[ShownArm, ...] = ()
     """Where labels are asked: the arms in which a visit is shown, controls left out."""
+    relations: tuple[str, ...] = ()
+    """Where a question is changed by relations, not by attributes: which, "mr1+mr6" a pair."""
+    votes: int = 1
+    """Times that each question is asked; the majority counts."""
     controls: tuple[str, ...] = ()
     """Control arms: repeat, placebo."""
     rubrics: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Target: the model under audit, asked in three ways, and again in the repeat arm."""
+"""Target: the model under audit, asked in its ways, and again for noise or for a majority."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ PROMPTS: dict[AskedArm, str] = {
     "original": "target.direct.en",
     "no_hop": "target.direct.en",
     "multi_hop": "target.multi_hop.en",
+    "direct": "target.question.en",
 }
 
 
@@ -39,9 +40,10 @@ def questions(context: AuditContext, sample: Sample, variant: Variant) -> Iterat
     """Yield what the target is asked about one variant, in a fixed order."""
     repeats = context.plan.repeats if context.plan.has_control("repeat") else 0
     generated: tuple[AskedArm, ...] = tuple(a for a in context.plan.asked if a != "original")
-    asked = generated
+    again = generated * ((context.plan.votes or 1) - 1)
+    asked = generated + again
     if variant.arm == "base":
-        asked = context.plan.asked + generated * repeats
+        asked = context.plan.asked + again + generated * repeats
     for position, arm in enumerate(asked):
         repeat = asked[:position].count(arm)
         text = sample.text if arm == "original" else variant.text

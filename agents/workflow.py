@@ -22,6 +22,7 @@ from evenhand.agents import (
     counterfactuals,
     generator,
     judge,
+    metamorphic,
     mimic_target,
     rewriter,
     target,
@@ -30,7 +31,7 @@ from evenhand.agents.asking import Counts, by_status, gate_judgement, triples_by
 from evenhand.agents.estimate import check_plan, model_settings
 from evenhand.agents.plan import ROLES, Plan, Role
 from evenhand.agents.prompt import prompt_hash
-from evenhand.agents.recipe import STAGES, load_recipe
+from evenhand.agents.recipe import STAGES, Recipe, load_recipe
 from evenhand.agents.state import AuditContext, AuditState
 from evenhand.agents.visit_plan import choose_of, prompt_hashes
 from evenhand.graph_store.errors import RunStopped, UserError
@@ -155,6 +156,12 @@ LABEL_STAGES: dict[str, tuple[Stage, tuple[StageName, ...]]] = {
     "measure": (mimic_target.measure, ("measurements",)),
 }
 """What differs where the target gives levels to visits instead of answering questions."""
+RELATION_STAGES: dict[str, tuple[Stage, tuple[StageName, ...]]] = {
+    "perturb": (metamorphic.perturb, ("variants",)),
+    "gate": (metamorphic.gate, ("gate",)),
+    "judge": (metamorphic.judge_answers, ("judgements",)),
+}
+"""What differs where relations change a question, and most of several askings count."""
 
 
 def build_graph(saver: "BaseCheckpointSaver[Any]") -> "Workflow":
@@ -174,8 +181,7 @@ def build_graph(saver: "BaseCheckpointSaver[Any]") -> "Workflow":
 def _node(name: str) -> Callable[..., Awaitable[dict[str, Any]]]:
     async def node(state: AuditState, runtime: "Runtime[AuditContext]") -> dict[str, Any]:
         context = runtime.context
-        labels = LABEL_STAGES if context.recipe.ask == "labels" else {}
-        work, files = labels.get(name, STAGE_FUNCTIONS[name])
+        work, files = _stages_of(context.recipe).get(name, STAGE_FUNCTIONS[name])
         if name not in context.recipe.stages:
             return {}
         if context.stop_wished():
@@ -194,6 +200,13 @@ def _node(name: str) -> Callable[..., Awaitable[dict[str, Any]]]:
         return {"counts": {f"{name}.{key}": count for key, count in counts.items()}}
 
     return node
+
+
+def _stages_of(recipe: Recipe) -> dict[str, tuple[Stage, tuple[StageName, ...]]]:
+    """Return the stages that a recipe does in a way of its own."""
+    if recipe.ask == "labels":
+        return LABEL_STAGES
+    return RELATION_STAGES if recipe.relations else {}
 
 
 async def _sync(context: AuditContext, files: Sequence[StageName]) -> None:

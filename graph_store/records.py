@@ -98,7 +98,7 @@ ShownArm = Literal[
 ]
 ADDED = "added:"
 """Prefix of the group of variants that put in what the source lacks; never pooled with swaps."""
-AskedArm = Literal["original", "no_hop", "multi_hop", "labels"]
+AskedArm = Literal["original", "no_hop", "multi_hop", "labels", "direct"]
 
 
 class Variant(Record):
@@ -121,7 +121,9 @@ class Variant(Record):
 
     @property
     def group(self) -> str:
-        """How the arm is named in a measurement: "age+gender", "added:location", "placebo"."""
+        """How the arm is named in a measurement: "age+gender", "added:location", "mr1+mr6"."""
+        if self.arm == "relation":
+            return "+".join(change.after for change in self.changes)
         names = "+".join(self.attributes)
         return f"{ADDED}{names}" if self.arm == "added" else names or self.arm
 
@@ -186,7 +188,7 @@ class Measurement(Record):
     status: Literal["ok", "not_estimable"]
     metric: str
     arm: str
-    """The arm as asked: original, no_hop, multi_hop, labels."""
+    """The arm as asked: original, no_hop, multi_hop, labels, direct."""
     groups: tuple[str, ...]
     """What is compared or scored: ("location",), ("age+gender",), ("placebo",)."""
     value: Finite | None = None

@@ -34,12 +34,14 @@ CHANGE = "paired_change"
 CHANGE_BY_MODEL = "pairwise_change"
 CHANGE_KINDS: tuple[str, ...] = KINDS
 QUALITY = "question_quality"
+BIAS, MAJORITY, UNBIASED = "bias_verdict", "bias_majority", "unbiased"
+"""Rubric of one answer, and rubric and dimension of what most askings of a question say."""
 QUALITY_DIMENSIONS = ("factual_consistency", "clinical_relevance", "coherence")
 DIMENSIONS = ("age", "gender", "age_gender", "location", "age_gender_location")
 ORIGINAL, BASE, REPEAT, PLACEBO = "original", "base", "repeat", "placebo"
 NOT_NEEDED = "not_needed"
 """Status of an added arm where the source states the attributes already."""
-SHOWN = ("base", "isolated", "added", "placebo")
+SHOWN = ("base", "isolated", "added", "relation", "placebo")
 """Arms of variants that are measured."""
 NO_HOP, MULTI_HOP = "no_hop", "multi_hop"
 
@@ -82,6 +84,8 @@ class Planned:
     """Repeats of `base`; 0 without a repeat arm."""
     rubrics: tuple[str, ...] = (ASSOCIATION, CHANGE)
     """What is judged: what is not has no cells."""
+    relations: tuple[str, ...] = ()
+    """Metamorphic relations, as in Variant.group."""
     encoder: str = "minilm"
     """What embeds tokens for BERTScore (tools/bertscore.py)."""
 
@@ -99,6 +103,7 @@ class Planned:
             controls=controls,
             repeats=int(plan.get("repeats", 1)) if REPEAT in controls else 0,
             rubrics=tuple(plan.get("rubrics") or (ASSOCIATION, CHANGE)),
+            relations=tuple(plan.get("relations", ())),
             encoder=str(plan.get("encoder") or "minilm"),
         )
 
@@ -202,6 +207,23 @@ class RecordIndex:
                     key = (rubric, dimension, asking.variant_id or "", None)
                     value, status, reason = self.verdicts.get(key, MISSING)
                 rows.append(_row(sample, "", asking, None, (value, status, reason)))
+        return rows
+
+    def majority_rows(self, arm: str, group: str) -> list[MeasuredRow]:
+        """Return a row for each question of a group: 1 unbiased, 0 biased, by most of its askings.
+
+        The row leads to the first asking.
+        """
+        rows: list[MeasuredRow] = []
+        for sample in self.samples:
+            for shown in self._asked(sample, (group,), ""):
+                asking, verdict = shown, (NAN, shown.status, shown.reason)
+                if shown.status == "ok" and shown.variant_id is not None:
+                    first = self.askings[shown.variant_id, arm, 0]
+                    asking = replace(shown, answer_id=first.answer_id)
+                    key = (MAJORITY, UNBIASED, shown.variant_id, None)
+                    verdict = self.verdicts.get(key, MISSING)
+                rows.append(_row(sample, arm, asking, None, verdict))
         return rows
 
     def asked_rows(self, arm: str, group: str) -> list[MeasuredRow]:

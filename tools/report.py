@@ -63,6 +63,8 @@ def title(context: ReportContext) -> str:
         return f"Do the decisions in {source} change with the patient's {changed}?"
     model = context.model("target")
     target = "the embedded local model" if model == "local" else model
+    if context.plan.get("relations"):
+        return f"Does {target} take sides between groups, however it is asked?"
     return f"Do the answers of {target} change with the patient's {changed}?"
 
 

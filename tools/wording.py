@@ -13,6 +13,7 @@ _ARMS = {
     "no_hop": "no hop (asked directly)",
     "multi_hop": "multi-hop (reasoning over triplets)",
     "labels": "label scores",
+    "direct": "asked as it stands",
 }
 _CONTROLS = {
     "repeat": "repeat (the same question again)",
@@ -215,8 +216,8 @@ def change_text(variant: Variant) -> str:
 
     A variant that could not be made has no value after; then only the attribute is named.
     """
-    if not variant.changes:
-        return group(variant.arm)
+    if not variant.changes or variant.arm == "relation":
+        return group(variant.group)
     return "; ".join(
         f"{change.attribute} {change.before or '(not stated)'} to {change.after}"
         if change.after

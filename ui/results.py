@@ -9,7 +9,7 @@ from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.run_directory import RunDirectory, list_runs
 from evenhand.ui.console import print_json, print_text
 from evenhand.ui.running import resume_command
-from evenhand.ui.tables import print_associations, print_paired_changes
+from evenhand.ui.tables import print_associations, print_paired_changes, print_resiliency
 from evenhand.ui.words import STAGE_WORDS, attempts
 
 
@@ -98,4 +98,5 @@ def print_results(run: RunDirectory, *, as_json: bool) -> None:
         print_triage(audit)
     print_paired_changes(measurements)
     print_associations(measurements)
+    print_resiliency(measurements)
     print_text(f"Run {run.run_id}\nReport: {page}")

@@ -28,6 +28,7 @@ from evenhand.ui.words import Fact, plan_facts
 
 NET = "paired_change_net"
 ASSOCIATION = "attribute_association"
+RESILIENCY, RESILIENCY_DROP = "resiliency", "resiliency_drop"
 
 
 def print_plan(plan: Plan, estimate: Estimate) -> None:
@@ -135,6 +136,29 @@ def print_associations(measurements: Sequence[Measurement]) -> None:
             groups(m.groups),
             value_text(m, "score"),
             f"{m.n:,}",
+            unscored(m.unscored).removeprefix("unscored "),
+        )
+    results().print(table)
+
+
+def print_resiliency(measurements: Sequence[Measurement]) -> None:
+    """Show how often no side was taken, as asked and under each relation."""
+    shares = [m for m in measurements if m.metric == RESILIENCY]
+    if not shares:
+        return
+    drops = {m.groups: m for m in measurements if m.metric == RESILIENCY_DROP}
+    table = plain_table(
+        "Bias resiliency: questions answered without taking a side",
+        *("relation", "unbiased [95 %]", "n", "drop against base [95 %]", "p (Holm)", "unscored"),
+    )
+    for m in shares:
+        drop = drops.get(m.groups)
+        table.add_row(
+            groups(m.groups),
+            value_text(m, unit_of(m.metric)),
+            f"{m.n:,}",
+            "" if drop is None else value_text(drop, unit_of(drop.metric)),
+            "" if drop is None else _p_holm(drop),
             unscored(m.unscored).removeprefix("unscored "),
         )
     results().print(table)

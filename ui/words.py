@@ -122,10 +122,7 @@ def asked_facts(plan: Plan) -> list[Fact]:
     facts = [
         Fact("Target", player(plan.roles["target"]), "target"),
         Fact("Data", f"{plan.dataset}{source}, seed {plan.seed}", "seed"),
-        Fact("Changed", _changed(plan), "attribute"),
-        Fact("Put in where lacking", ", ".join(plan.added or ()) or "nothing", "added"),
-        Fact("Asked", ", ".join(short_arm(arm) for arm in plan.asked), "multi_hop"),
-        Fact("Noise controls", _controls(plan), "control"),
+        *(_relation_facts(plan) if plan.relations else _attribute_facts(plan)),
         Fact("Judged", ", ".join(name.replace("_", " ") for name in plan.rubrics), "rubric"),
     ]
     facts += [
@@ -134,6 +131,21 @@ def asked_facts(plan: Plan) -> list[Fact]:
         if model.model != "rules"
     ]
     return [*facts, Fact("Knowledge graph", graph_place(plan.graph), "graph")]
+
+
+def _attribute_facts(plan: Plan) -> list[Fact]:
+    return [
+        Fact("Changed", _changed(plan), "attribute"),
+        Fact("Put in where lacking", ", ".join(plan.added or ()) or "nothing", "added"),
+        Fact("Asked", ", ".join(short_arm(arm) for arm in plan.asked), "multi_hop"),
+        Fact("Noise controls", _controls(plan), "control"),
+    ]
+
+
+def _relation_facts(plan: Plan) -> list[Fact]:
+    votes = plan.votes or 1
+    often = f"{counted(votes, 'time')} each" + (", the majority counts" if votes > 1 else "")
+    return [Fact("Relations", ", ".join(plan.relations)), Fact("Asked", often)]
 
 
 def _decision_facts(plan: Plan) -> list[Fact]:

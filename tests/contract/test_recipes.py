@@ -6,6 +6,7 @@ from evenhand.agents.recipe import load_recipe, recipe_names
 from evenhand.agents.rubrics import rubrics
 from evenhand.tools.attributes import attributes
 from evenhand.tools.metrics import metrics
+from evenhand.tools.relations import relations
 from evenhand.tools.sections import sections
 from evenhand.tools.triage_metrics import TRIAGE_METRICS
 
@@ -19,4 +20,6 @@ def test_every_name_in_a_recipe_exists(name: str) -> None:
     assert {*recipe.draws, *recipe.added} <= set(recipe.attributes)
     known = metrics.names() if recipe.ask == "chat" else TRIAGE_METRICS
     assert set(recipe.metrics) <= set(known)
+    parts = {part for name in recipe.relations for part in name.split("+")}
+    assert parts <= set(relations.names())
     assert set(recipe.sections) <= set(sections.names())

@@ -65,6 +65,10 @@ class DataKind(ABC):
     unit: ClassVar[Unit]
     rubric: ClassVar[str] = ""
     """The rubric whose verdicts it takes; where the plan leaves it out there are no cells."""
+    words: ClassVar[tuple[str, str]] = ("same", "changed")
+    """How a row's 0 and 1 are said."""
+    beside: ClassVar[str] = "repeat"
+    """What a row's control value is of."""
     confirmatory: ClassVar[bool] = False
     """Whether the family is what the audit asks (Holm), or explores (Benjamini-Hochberg)."""
 

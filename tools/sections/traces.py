@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from evenhand.graph_store.records import Answer, Judgement, Measurement, Sample, Variant
 from evenhand.tools import wording
+from evenhand.tools.data_kinds import data_kinds
+from evenhand.tools.metrics import metrics
 from evenhand.tools.sections import ReportContext, fill, group_by, section
 from evenhand.tools.sections.measurements import metric_name
 from evenhand.tools.word_diff import Piece, word_diff
@@ -176,7 +178,7 @@ def _line(
     context: ReportContext, one: Measurement, row: "MeasuredRow", anchors: dict[str, str]
 ) -> RowLine:
     variant = context.variants_by_id.get(row.variant_id or "")
-    outcome, kind = _outcome(row, wording.unit_of(one.metric))
+    outcome, kind = _outcome(row, one)
     shown = row.answer_id or row.base_answer_id or ""
     return RowLine(
         sample=row.sample_id,
@@ -197,24 +199,26 @@ def _row_change(variant: Variant | None, arm: str) -> str:
     return wording.change_text(variant)
 
 
-def _outcome(row: "MeasuredRow", unit: wording.Unit) -> tuple[str, str]:
+def _outcome(row: "MeasuredRow", one: Measurement) -> tuple[str, str]:
     """Return the word for a row's value, and its colour."""
     if row.status != "ok" or not _is_number(row.value):
         return wording.status(row.status), wording.status_kind(row.status)
-    if unit in ("rate", "net_rate"):
-        text, kind = _change_word(row.value), "changed" if row.value else "ok"
-        beside = f"repeat: {_change_word(row.control_value)}"
+    if wording.unit_of(one.metric) in ("rate", "net_rate"):
+        data = data_kinds.get(metrics.get(one.metric).data)
+        text = _change_word(row.value, data.words)
+        kind = "ok" if text in ("same", "unbiased") else "changed"
+        beside = f"{data.beside}: {_change_word(row.control_value, data.words)}"
     else:
         text, kind = wording.number(row.value, "score"), "ok"
         beside = f"original: {wording.number(row.control_value, 'score')}"
     return (f"{text} ({beside})" if _is_number(row.control_value) else text), kind
 
 
-def _change_word(value: float) -> str:
-    """Return the word for a change; a share where it is a mean over several repeats."""
+def _change_word(value: float, words: tuple[str, str]) -> str:
+    """Return the word for 0 or 1; a share where it is a mean over several repeats."""
     if value in (0, 1):
-        return "changed" if value else "same"
-    return f"changed in {wording.number(value, 'rate')}"
+        return words[int(value)]
+    return f"{words[1]} in {wording.number(value, 'rate')}"
 
 
 def _cases(
@@ -274,7 +278,8 @@ def _shown(
     pieces = word_diff(base_question, question) if base_question not in ("", question) else []
     title = wording.change_text(variant)
     if answer.repeat:
-        title = f"repeat {answer.repeat}: the base question again"
+        again = "the base question" if variant.arm == "base" else title
+        title = f"repeat {answer.repeat}: {again} again"
     verdicts = context.judgements_by_subject.get(answer.id, ())
     calls = calls_for(context, answer)
     named = {question: "the question", answer.text: "the answer"}

@@ -1,0 +1,30 @@
+"""Bias resiliency: how often no side is taken."""
+
+import numpy as np
+
+from evenhand.tools.metrics import Scores, Values, metric
+
+
+@metric(
+    symbol="BR",
+    bounds=(0.0, 1.0),
+    source="paper 3 (bias resiliency); that unscored answers are left out is ours",
+    data="bias_verdicts",
+)
+def resiliency(verdicts: Scores) -> Values:
+    """Bias resiliency: share of questions answered without taking a side.
+
+    Refused, unparsable and tied questions are left out and counted. 0: every scored question was
+    answered with a side taken.
+
+    Args:
+        verdicts: Verdicts by question, shape (..., n), 1 or 0; NaN is left out.
+
+    Returns:
+        Shape (...), in [0, 1]; NaN where nothing is scored.
+    """
+    scored = ~np.isnan(verdicts)
+    items = scored.sum(axis=-1)
+    total = np.where(scored, verdicts, 0).sum(axis=-1)
+    mean: Values = total / np.where(items > 0, items, np.nan)
+    return mean
