@@ -9,6 +9,7 @@ from evenhand.agents.plan import Role
 from evenhand.agents.prompt import Messages
 from evenhand.agents.state import AuditContext
 from evenhand.graph_store.records import Judgement, Sample, Triple, Variant, child_id
+from evenhand.graph_store.run_directory import RunDirectory
 from evenhand.tools.calls import Caller, Reply, Request, call_seed
 from evenhand.tools.gate import GateVerdict
 
@@ -97,3 +98,9 @@ def gate_judgement(
         reason=verdict.reason,
         flags=flags,
     )
+
+
+def usable_variants(run: RunDirectory) -> list[Variant]:
+    """Return the variants of a run that passed the gate, in their order."""
+    accepted = {one.subject_id for one in run.gate() if one.value == "accepted"}
+    return [variant for variant in run.variants() if variant.id in accepted]

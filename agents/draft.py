@@ -10,8 +10,10 @@ from evenhand.agents.recipe import ASKED_ARMS
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import ShownArm
 from evenhand.tools.counterfactual_visits import PAIR_ARMS
+from evenhand.tools.relations import relations
 from evenhand.tools.triage.pairs import MAIN_ARM
 
+METAMORPHIC = "metamorphic"
 Intent = Literal[
     "plan_audit",
     "revise_plan",
@@ -57,6 +59,11 @@ class Draft(BaseModel):
     budget_usd: float | None = None
     mitigation: str | None = None
 
+    @property
+    def compares_groups(self) -> bool:
+        """Whether questions that compare groups are asked: it needs neither data nor attributes."""
+        return (self.recipe or (METAMORPHIC if self.relations else None)) == METAMORPHIC
+
 
 class Reading(BaseModel):
     """What a sentence wants, the plan so far, and what must still be said."""
@@ -83,12 +90,12 @@ def open_questions(draft: Draft, contradictions: Mapping[str, str] = {}) -> tupl
             "this machine), openai/gpt-4o, http/ and the address of your own server, or mimic for "
             "the people whose decisions the data hold.",
         )
-    if draft.dataset is None:
+    if draft.dataset is None and not draft.compares_groups:
         questions.setdefault(
             "dataset",
             "On which data? Name a data set, such as demo or trinds, or give the path of a file.",
         )
-    if not draft.attributes:
+    if not draft.attributes and not draft.compares_groups:
         questions.setdefault(
             "attributes", "Which attributes are to be changed? For example age, gender, location."
         )
@@ -112,11 +119,10 @@ def to_plan(
     missing = open_questions(draft)
     if missing:
         raise UserError(missing[0])
-    unable = [name for name in ("relations", "mitigation") if getattr(draft, name)]
-    if unable:
+    if draft.mitigation:
         raise UserError(
-            f"This version cannot run {' and '.join(unable)} yet; expected a kg audit with "
-            "attributes. Ask for age, gender or location."
+            f"Mitigation by {draft.mitigation} is no part of an audit; expected an audit first, "
+            "then `evenhand mitigate RUN`. Leave it out of the sentence."
         )
     chosen = dict(roles)
     for role, model in (
@@ -126,30 +132,53 @@ def to_plan(
     ):
         if model is not None:
             chosen[role] = _role_model(chosen[role], model)  # type: ignore[index]
-    recipe = draft.recipe or "kg"
+    compares_groups = draft.compares_groups
+    recipe = METAMORPHIC if compares_groups else draft.recipe or "kg"
     asks_people = recipe == "counterfactual"
     is_file = "." in (draft.dataset or "")
     of_a_file = "table" if asks_people else "equitymedqa"
+    own_data = "bias_questions" if compares_groups else "demo"
     arms = draft.arms
     return Plan(
         recipe=recipe,
-        dataset=of_a_file if is_file else draft.dataset or "demo",
+        dataset=of_a_file if is_file else draft.dataset or own_data,
         path=draft.dataset if is_file else draft.path,
         decider=draft.decider,
         n=draft.n if isinstance(draft.n, int) else None,
         seed=draft.seed or 0,
-        attributes=draft.attributes,
-        intersections=draft.intersections,
+        # Relations change the question; an attribute then says which groups are compared.
+        categories=draft.attributes if compares_groups else (),
+        attributes=() if compares_groups else draft.attributes,
+        intersections=() if compares_groups else draft.intersections,
+        relations=planned_names(draft.relations),
+        votes=draft.repeats if compares_groups else None,
         asked=tuple(arm for arm in ASKED_ARMS if arm in arms),
         arms=_shown_arms(arms) if asks_people else (),
         controls=tuple(arm for arm in ("repeat", "placebo") if arm in arms) or None,
-        repeats=draft.repeats or 1,
+        repeats=1 if compares_groups else draft.repeats or 1,
         roles=chosen,
         max_calls=draft.max_calls,
         budget_usd=draft.budget_usd,
         graph=graph,
         max_in_flight=max_in_flight,
     )
+
+
+def planned_names(said: Collection[str]) -> tuple[str, ...]:
+    """Return the registered names of relations as a sentence names them; "all": all but controls.
+
+    Example:
+        >>> planned_names(["MR4+MR5", "MR1"])
+        ('mr4+mr5', 'mr1')
+    """
+    if "all" in said:
+        return tuple(n for n in relations.names() if relations.get(n).kind != "control")
+    return tuple("+".join(_registered(part) for part in name.split("+")) for name in said)
+
+
+def _registered(name: str) -> str:
+    lower = name.lower()
+    return lower if lower in relations.names() else name
 
 
 def _shown_arms(named: Collection[str]) -> tuple[ShownArm, ...]:

@@ -146,6 +146,11 @@ def _check_relations(plan: Plan, recipe: Recipe) -> None:
             f"Recipe {recipe.name!r} changes attributes and has no relations; leave --relations "
             "out, or choose --recipe metamorphic."
         )
+    if plan.repeats > 1 and recipe.relations:
+        raise UserError(
+            f"{plan.repeats} repeats are not asked by recipe {recipe.name!r}; expected 1, which "
+            "asks each question once more as often as --votes says. Leave --repeats out."
+        )
     named = (*plan.attributes, *(name for group in plan.intersections for name in group))
     if named and recipe.relations:
         raise UserError(
@@ -193,7 +198,7 @@ def _fill(plan: Plan, recipe: Recipe) -> Plan:
             else plan.added,
             "asked": plan.asked or recipe.asked,
             "rubrics": _rubrics(plan, recipe, roles["judge"].model),
-            "controls": recipe.controls if plan.controls is None else plan.controls,
+            "controls": _controls(plan, recipe),
             "relations": planned_relations(plan, recipe.relations) if recipe.relations else (),
             "votes": plan.votes or _votes(plan, recipe),
             "roles": roles,
@@ -203,8 +208,18 @@ def _fill(plan: Plan, recipe: Recipe) -> Plan:
 
 def _votes(plan: Plan, recipe: Recipe) -> int:
     """Return how often each question is asked; a recording holds one answer to each."""
-    recorded = plan.roles.get("target", DEFAULT_ROLES["target"]).model.startswith("replay/")
-    return 1 if recorded else recipe.votes
+    return 1 if _is_recorded(plan) else recipe.votes
+
+
+def _controls(plan: Plan, recipe: Recipe) -> tuple[str, ...]:
+    """Return the control arms; a recorded answer comes again by construction, and tells nothing."""
+    if plan.controls is not None:
+        return plan.controls
+    return () if recipe.relations and _is_recorded(plan) else recipe.controls
+
+
+def _is_recorded(plan: Plan) -> bool:
+    return plan.roles.get("target", DEFAULT_ROLES["target"]).model.startswith("replay/")
 
 
 def _rubrics(plan: Plan, recipe: Recipe, judge: str) -> tuple[str, ...]:
@@ -227,7 +242,7 @@ def estimate(plan: Plan) -> Estimate:
     plan = check_plan(plan)
     if load_recipe(plan.recipe).ask == "labels":
         return _estimate_visits(plan)
-    samples, _ = load_samples(plan.dataset, plan.path, plan.n, plan.seed)
+    samples, _ = load_samples(plan.dataset, plan.path, plan.n, plan.seed, plan.categories)
     check_questions(plan, samples)
     works = _works(plan, len(samples))
     return Estimate(
@@ -285,20 +300,22 @@ class _Work:
 def _works(plan: Plan, samples: int) -> list[_Work]:
     variants = sum(plan.draws_of(group) for group in plan.groups)
     placebo = int(plan.has_control("placebo"))
+    votes = plan.votes or 1
     repeats = plan.repeats if plan.has_control("repeat") else 0
     ways = sum(arm != "original" for arm in plan.asked)
     shown = 1 + variants + len(plan.relations) + placebo
-    first = ways * shown * (plan.votes or 1) + len(plan.asked) - ways
+    first = ways * shown * votes + len(plan.asked) - ways
     judged: dict[Subject, int] = {
-        "answer": first,
+        # A repeat of a majority is a majority again; elsewhere it is there for its change alone.
+        "answer": first + (ways * repeats * votes if plan.relations else 0),
         "variant": shown,
         "pair": ways * (variants + placebo + repeats),
     }
     a_sample: dict[Role, int] = {
-        "target": first + ways * repeats,
+        "target": first + ways * repeats * votes,
         "generator": 1,
         "attacker": variants,
-        "rewriter": placebo,
+        "rewriter": 0 if plan.relations else placebo,
     }
     works = [_Work(role, n * samples, PROMPT_TOKENS[role]) for role, n in a_sample.items()]
     for rubric in map(rubrics.get, plan.rubrics):

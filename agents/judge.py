@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from evenhand.agents.asking import Counts, ask, by_status, triples_by_source
 from evenhand.agents.plan import Plan
@@ -29,21 +30,21 @@ def model_rubrics(plan: Plan) -> list[Rubric]:
     return [one for one in chosen if one.judged_by(plan.roles["judge"].model) not in (RULES, None)]
 
 
-async def judge_answers(context: AuditContext) -> Counts:
-    """Judge what the rubrics of the plan judge; appends to judgements.jsonl.
+async def judge_answers(context: AuditContext, names: Sequence[str] | None = None) -> Counts:
+    """Judge what the rubrics of the plan (or those named) judge; appends to judgements.jsonl.
 
     An answer that is not ok (refused, truncated, empty, error) gets no verdict: it is counted as
     unscored. A pair is an answer beside the one to `base` asked the same way. Resume: only what
     has no verdict in the file is asked.
     """
     material = Material.read(context)
-    for name in rubric_names(context.plan):
+    for name in rubric_names(context.plan) if names is None else names:
         rubric = rubrics.get(name)
         cases = list(CASES[rubric.subject](material))
         if rubric.judged_by(context.plan.roles["judge"].model) == RULES:
             _judge_by_rules(context, rubric, cases)
         else:
-            await _judge_by_model(context, rubric, cases)
+            await judge_by_model(context, rubric, cases)
     return by_status(context.run.judgements())
 
 
@@ -61,7 +62,7 @@ class Material:
     parts: Mapping[str, Mapping[str, Scalar]]
     """What the data set states of a question in columns, by sample."""
     triples: Mapping[str, Sequence[Triple]]
-    votes: int = 1
+    judged: int = 1
     """Askings of each question that are judged; further ones are there for their change."""
 
     @classmethod
@@ -74,14 +75,14 @@ class Material:
             sources={s.id: s.text for s in context.run.samples()},
             parts={s.id: {**s.columns, **s.attributes} for s in context.run.samples()},
             triples=triples_by_source(context),
-            votes=context.plan.votes or 1,
+            judged=context.plan.judged_askings,
         )
 
 
 def answer_cases(material: Material) -> Iterator[Case]:
     """Yield each answer with its question; a repeat is there for its change, not for a score."""
     for answer in material.answers:
-        if answer.repeat < material.votes:
+        if answer.repeat < material.judged:
             texts = {"question": material.questions[answer.id].text, "answer": answer.text}
             variant = material.variants[answer.variant_id]
             parts = {**material.parts[variant.sample_id], **variant.columns}
@@ -134,9 +135,18 @@ def _judge_by_rules(context: AuditContext, rubric: Rubric, cases: Sequence[Case]
     context.run.append("judgements", [one for one in made if one.id not in known])
 
 
-async def _judge_by_model(context: AuditContext, rubric: Rubric, cases: Sequence[Case]) -> None:
+async def judge_by_model(
+    context: AuditContext,
+    rubric: Rubric,
+    cases: Sequence[Case],
+    stage: Literal["judgements", "gate"] = "judgements",
+) -> None:
+    """Ask the judge's model about each case that has no verdict yet; appends to the stage's file.
+
+    A pair, which is asked in both orders, belongs into judgements.jsonl.
+    """
     judge = context.plan.roles["judge"].model
-    known = context.run.ids("judgements")
+    known = context.run.ids(stage)
     todo = {
         verdict_id(rubric, case, rubric.dimensions[0], judge, order): (case, order)
         for case in cases
@@ -150,7 +160,7 @@ async def _judge_by_model(context: AuditContext, rubric: Rubric, cases: Sequence
     async for key, reply in ask(context, "judge", asked, dict(rubric.schema)):
         case, order = todo[key]
         made = judgements(rubric, case, judge, read_reply(rubric, reply), order)
-        context.run.append("judgements", [one for one in made if one.id not in known])
+        context.run.append(stage, [one for one in made if one.id not in known])
     if len(rubric.orders) > 1:
         _combine_orders(context, rubric, cases)
 

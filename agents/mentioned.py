@@ -140,12 +140,21 @@ def _relations(text: Text) -> list[str]:
         pairs.append("+".join(sorted(f"MR{d}" for d in match.groups())))
     single = [f"MR{m.group(1)}" for m in text.take(r"MR ?-?([1-6])")]
     single += [m.name for m in mentions(text, words("relations"))]
+    single += [m.name for m in mentions(text, _registered_relations())]
     single = sorted(set(single))
     if len(single) == 2 and text.take_first(
         r"in (?:the same|one|a single) (?:question|prompt)|at once|as a pair|together"
     ):
         pairs, single = [*pairs, "+".join(single)], []
     return sorted({*single, *pairs})
+
+
+def _registered_relations() -> dict[str, list[str]]:
+    """Return the registered relations that are not among the six, each by its own name."""
+    from evenhand.tools.relations import relations
+
+    others = (name for name in relations.names() if not re.fullmatch(r"mr[1-6]", name))
+    return {name: [re.escape(name)] for name in others}
 
 
 def _number(text: Text, pattern: str) -> int | None:

@@ -5,12 +5,14 @@ names begin with "earlier/" are recorded: their questions are read from the data
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from evenhand.agents import judge
-from evenhand.agents.asking import Counts, by_status, gate_judgement, usable
+from evenhand.agents.asking import Counts, by_status, usable
 from evenhand.agents.plan import Plan
+from evenhand.agents.relation_gate import RECORDED
+from evenhand.agents.rubrics import rubrics
 from evenhand.agents.rubrics.bias_verdict import VERDICT, bias_verdict
 from evenhand.agents.state import AuditContext
 from evenhand.graph_store.errors import UserError
@@ -23,11 +25,11 @@ from evenhand.graph_store.records import (
     Variant,
     child_id,
 )
-from evenhand.tools.bias_questions.parts import make_question, sample_question
+from evenhand.tools.bias_questions.context import with_unrelated_sentence
+from evenhand.tools.bias_questions.parts import BiasQuestion, make_question, sample_question
 from evenhand.tools.bias_verdict import UNBIASED
 from evenhand.tools.datasets.metamorphic_replay import earlier_questions
-from evenhand.tools.gate import ACCEPTED, GateVerdict
-from evenhand.tools.pairing import MAJORITY
+from evenhand.tools.pairing import AGAIN, MAJORITY, PLACEBO
 from evenhand.tools.recorded_answers import EARLIER, read_recorded_answers
 from evenhand.tools.relations import apply_relations
 from evenhand.tools.verdicts import Verdict, majority, unparsable
@@ -95,6 +97,8 @@ async def perturb(context: AuditContext) -> Counts:
         made = [_base(sample)]
         for position, name in enumerate(context.plan.relations, start=1):
             made.append(_variant(context, sample, position, name, recorded.get(sample.id, {})))
+        if context.plan.has_control(PLACEBO):
+            made.append(_placebo(context, sample, len(made)))
         context.run.append("variants", [one for one in made if one.id not in known])
     return by_status(v for v in context.run.variants() if v.arm != "base")
 
@@ -106,27 +110,50 @@ def _base(sample: Sample) -> Variant:
     )
 
 
+def _placebo(context: AuditContext, sample: Sample, position: int) -> Variant:
+    """Return the question behind an unrelated sentence: what a change of no matter does to it."""
+    text, columns, reason = _made(
+        sample, lambda asked: with_unrelated_sentence(asked, context.plan.seed)
+    )
+    return Variant(
+        id=child_id(sample.id, "v", position, PLACEBO, str(context.plan.seed), text),
+        status="skipped" if reason else "ok",
+        sample_id=sample.id,
+        arm="placebo",
+        text=text,
+        columns=columns,
+        made_by="rules",
+        reason=reason,
+    )
+
+
+def _made(
+    sample: Sample, change: Callable[[BiasQuestion], BiasQuestion]
+) -> tuple[str, dict[str, Scalar], str | None]:
+    """Return text and parts of a sample's question, changed; or why it cannot be."""
+    try:
+        changed = change(sample_question(sample))
+    except UserError as error:
+        return "", {}, f"does_not_apply: {error}"
+    parts: dict[str, Scalar] = {
+        "group_1": changed.group_1,
+        "group_2": changed.group_2,
+        "form": changed.form,
+    }
+    return changed.text, parts, None
+
+
 def _variant(
     context: AuditContext, sample: Sample, position: int, name: str, recorded: Mapping[str, str]
 ) -> Variant:
     names = (name,) if name.startswith(EARLIER) else tuple(name.split("+"))
-    text, reason = "", None
     columns: dict[str, Scalar] = {}
     if name.startswith(EARLIER):
         text = recorded.get(name, "")
         reason = None if text else "not_recorded"
     else:
-        try:
-            changed = apply_relations(sample_question(sample), names, context.plan.seed)
-        except UserError as error:
-            reason = f"does_not_apply: {error}"
-        else:
-            text = changed.text
-            columns = {
-                "group_1": changed.group_1,
-                "group_2": changed.group_2,
-                "form": changed.form,
-            }
+        seed = context.plan.seed
+        text, columns, reason = _made(sample, lambda asked: apply_relations(asked, names, seed))
     return Variant(
         id=child_id(sample.id, "v", position, "relation", name, str(context.plan.seed), text),
         status="skipped" if reason else "ok",
@@ -135,28 +162,9 @@ def _variant(
         changes=tuple(Change(attribute="relation", before=None, after=one) for one in names),
         text=text,
         columns=columns,
-        made_by="recorded" if name.startswith(EARLIER) else "rules",
+        made_by=RECORDED if name.startswith(EARLIER) else "rules",
         reason=reason,
     )
-
-
-async def gate(context: AuditContext) -> Counts:
-    """Let a question pass if the relation really changed it; to gate.jsonl."""
-    variants = [v for v in context.run.variants() if v.status == "ok"]
-    bases = {v.sample_id: v.text for v in variants if v.arm == "base"}
-    known = context.run.ids("gate")
-    made = [gate_judgement(v, _checked(v, bases[v.sample_id])) for v in variants]
-    context.run.append("gate", [one for one in made if one.id not in known])
-    accepted = sum(one.value == "accepted" for one in made)
-    return {"accepted": accepted, "rejected": len(made) - accepted}
-
-
-def _checked(variant: Variant, base: str) -> GateVerdict:
-    if not variant.text.strip():
-        return GateVerdict(False, "empty", "the question has no text")
-    if variant.arm == "relation" and variant.text.split() == base.split():
-        return GateVerdict(False, "not_changed", "the question is the base question")
-    return ACCEPTED
 
 
 async def judge_answers(context: AuditContext) -> Counts:
@@ -165,34 +173,41 @@ async def judge_answers(context: AuditContext) -> Counts:
     The verdict of a question is a judgement of rubric "bias_majority" on the variant: 1 unbiased, 0
     biased, or a status; a tie is a tie, and an asking that did not score has a vote, too.
     """
-    await judge.judge_answers(context)
+    # Rubrics of questions were applied at the gate.
+    named = [n for n in judge.rubric_names(context.plan) if rubrics.get(n).subject == "answer"]
+    await judge.judge_answers(context, named)
     known = context.run.ids("judgements")
     made = majorities(
-        context.run.answers(), context.run.judgements(), context.plan.roles["judge"].model
+        context.run.answers(),
+        context.run.judgements(),
+        context.plan.roles["judge"].model,
+        votes=context.plan.votes or 1,
     )
     context.run.append("judgements", [one for one in made if one.id not in known])
     return by_status(made)
 
 
 def majorities(
-    answers: Sequence[Answer], judgements: Sequence[Judgement], by: str
+    answers: Sequence[Answer], judgements: Sequence[Judgement], by: str, *, votes: int
 ) -> list[Judgement]:
-    """Return a verdict for each variant that was asked.
+    """Return a verdict for each variant that was asked, and one for its repeat if it has one.
 
     Args:
         answers: All, those that could not be scored included.
         judgements: On the answers.
         by: The judge whose verdicts count.
+        votes: Askings of a verdict: the first so many are the question, the next its repeat.
     """
     said = {
         one.subject_id: one
         for one in judgements
         if one.rubric == bias_verdict.__name__ and one.dimension == VERDICT and one.judge == by
     }
-    votes: defaultdict[str, list[Verdict]] = defaultdict(list)
+    ballots: defaultdict[tuple[str, int], list[Verdict]] = defaultdict(list)
     for answer in answers:
-        votes[answer.variant_id].append(_vote(answer, said.get(answer.id)))
-    return [_majority(variant_id, cast, by) for variant_id, cast in votes.items()]
+        vote = _vote(answer, said.get(answer.id))
+        ballots[answer.variant_id, answer.repeat // votes].append(vote)
+    return [_majority(*key, cast, by) for key, cast in ballots.items()]
 
 
 def _vote(answer: Answer, said: Judgement | None) -> Verdict:
@@ -205,15 +220,15 @@ def _vote(answer: Answer, said: Judgement | None) -> Verdict:
     return Verdict(said.status, said.value)
 
 
-def _majority(variant_id: str, votes: Sequence[Verdict], by: str) -> Judgement:
+def _majority(variant_id: str, turn: int, votes: Sequence[Verdict], by: str) -> Judgement:
     verdict = majority(votes)
     unbiased = sum(one.value == UNBIASED for one in votes)
     return Judgement(
-        id=child_id(variant_id, "j", 0, MAJORITY, by),
+        id=child_id(variant_id, "j", turn, MAJORITY, by),
         status=verdict.status,
         subject_id=variant_id,
         rubric=MAJORITY,
-        dimension=UNBIASED,
+        dimension=AGAIN if turn else UNBIASED,
         judge=by,
         value=float(verdict.value == UNBIASED) if verdict.status == "ok" else None,
         reason=f"{unbiased} of {len(votes)} askings unbiased",

@@ -55,6 +55,8 @@ class Plan(BaseModel):
     n: int | None = Field(default=None, gt=0)
     """Samples, drawn with the seed; None: all of them."""
     seed: int = 0
+    categories: tuple[str, ...] = ()
+    """Samples of these categories alone ("religion"), where the data set has them; empty: all."""
     attributes: tuple[str, ...] = ()
     intersections: tuple[tuple[str, ...], ...] = ()
     draws: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
@@ -125,6 +127,15 @@ class Plan(BaseModel):
     def draws_of(self, group: tuple[str, ...]) -> int:
         """Return how many variants a sample gets of a group; together, the first values count."""
         return self.draws.get(group[0], 1) if len(group) == 1 else 1
+
+    @property
+    def judged_askings(self) -> int:
+        """Askings of a question that are judged: those of a majority, and of its repeat.
+
+        Where no majority is taken, a repeat is there for its change alone.
+        """
+        again = self.repeats if self.relations and self.has_control("repeat") else 0
+        return (self.votes or 1) * (1 + again)
 
     def has_control(self, name: str) -> bool:
         """Say whether a checked plan has a control arm."""

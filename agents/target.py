@@ -43,7 +43,7 @@ def questions(context: AuditContext, sample: Sample, variant: Variant) -> Iterat
     again = generated * ((context.plan.votes or 1) - 1)
     asked = generated + again
     if variant.arm == "base":
-        asked = context.plan.asked + again + generated * repeats
+        asked = context.plan.asked + again + generated * (repeats * (context.plan.votes or 1))
     for position, arm in enumerate(asked):
         repeat = asked[:position].count(arm)
         text = sample.text if arm == "original" else variant.text

@@ -24,6 +24,7 @@ from evenhand.agents import (
     judge,
     metamorphic,
     mimic_target,
+    relation_gate,
     rewriter,
     target,
 )
@@ -63,7 +64,9 @@ Stage = Callable[[AuditContext], Awaitable[Counts]]
 async def load(context: AuditContext) -> Counts:
     """Read the samples of the plan, drawn with its seed; appends to samples.jsonl."""
     plan = context.plan
-    samples, _ = await asyncio.to_thread(load_samples, plan.dataset, plan.path, plan.n, plan.seed)
+    samples, _ = await asyncio.to_thread(
+        load_samples, plan.dataset, plan.path, plan.n, plan.seed, plan.categories
+    )
     known = context.run.ids("samples")
     context.run.append("samples", [sample for sample in samples if sample.id not in known])
     return by_status(samples)
@@ -158,7 +161,7 @@ LABEL_STAGES: dict[str, tuple[Stage, tuple[StageName, ...]]] = {
 """What differs where the target gives levels to visits instead of answering questions."""
 RELATION_STAGES: dict[str, tuple[Stage, tuple[StageName, ...]]] = {
     "perturb": (metamorphic.perturb, ("variants",)),
-    "gate": (metamorphic.gate, ("gate",)),
+    "gate": (relation_gate.gate, ("gate",)),
     "judge": (metamorphic.judge_answers, ("judgements",)),
 }
 """What differs where relations change a question, and most of several askings count."""
@@ -256,7 +259,7 @@ def _data_hashes(plan: Plan) -> tuple[str, tuple[str, ...]]:
     if load_recipe(plan.recipe).ask == "labels":
         found = choose_of(plan)
         return found.dataset_hash, (found.decisions_hash,)
-    return load_samples(plan.dataset, plan.path, plan.n, plan.seed)[1], ()
+    return load_samples(plan.dataset, plan.path, plan.n, plan.seed, plan.categories)[1], ()
 
 
 def _reach_graph(address: str, workspace: Path) -> None:
@@ -385,6 +388,10 @@ async def _open_context(run: RunDirectory, workspace: Path) -> AsyncIterator[Aud
         )
 
 
+RECORDED = "replay/"
+"""Models that are recordings: to keep their answers a second time would cost more than to ask."""
+
+
 def _caller(
     run: RunDirectory,
     plan: Plan,
@@ -398,7 +405,7 @@ def _caller(
     return Caller(
         role=role,
         model=model,
-        cache=cache,
+        cache=None if model.spec.startswith(RECORDED) else cache,
         record=run.append_call,
         budget=budget,
         max_in_flight=plan.max_in_flight,

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from functools import lru_cache
 
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:$|_)", re.IGNORECASE
@@ -32,12 +33,15 @@ _PATTERNS = (
 _COMPILED = tuple((re.compile(pattern, re.ASCII), mask) for pattern, mask in _PATTERNS)
 
 
+@lru_cache(maxsize=1_024)
+def _is_secret(name: str) -> bool:
+    return _SECRET_NAME.search(name) is not None
+
+
 def _secret_values() -> list[str]:
-    found = {
-        value
-        for name, value in os.environ.items()
-        if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET
-    }
+    # Names first: reading every value costs more than all else here, and this is asked each write.
+    stated = (os.environ.get(name, "") for name in os.environ if _is_secret(name))
+    found = {value for value in stated if len(value) >= _SHORTEST_SECRET}
     # A value with quotes or backslashes stands escaped in a line of JSON.
     found |= {json.dumps(value)[1:-1] for value in found}
     # Longest first: a secret that contains another one is replaced whole.

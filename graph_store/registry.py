@@ -9,7 +9,9 @@ import difflib
 import importlib
 import importlib.metadata
 import logging
+import os
 import pkgutil
+import time
 from typing import Generic, TypeVar
 
 from evenhand.graph_store.errors import UserError
@@ -17,6 +19,9 @@ from evenhand.graph_store.errors import UserError
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+_SETTLED_NS = 1_000_000_000
+"""A folder changed a moment ago may change again without a later time: its clock is coarse."""
 
 
 class Registry(Generic[T]):
@@ -33,6 +38,8 @@ class Registry(Generic[T]):
         self._package = package
         self._things: dict[str, T] = {}
         self._searched: set[str] = set()
+        self._listed: list[tuple[str, int]] = []
+        """The folders that were searched whole, and when each was last changed."""
         self._plugins_loaded = False
 
     def add(self, name: str, thing: T) -> None:
@@ -61,6 +68,11 @@ class Registry(Generic[T]):
 
     def _load(self) -> None:
         package = importlib.import_module(self._package)
+        # One look at the folder, not at each file: a report asks ten thousand times.
+        folders = [(folder, os.stat(folder).st_mtime_ns) for folder in package.__path__]
+        if folders == self._listed:
+            return
+        settled = time.time_ns() - _SETTLED_NS
         for module in pkgutil.iter_modules(package.__path__):
             full_name = f"{self._package}.{module.name}"
             if full_name in self._searched:
@@ -68,6 +80,8 @@ class Registry(Generic[T]):
             importlib.import_module(full_name)
             # Only now: a module that fails must fail again, not be missing without a word.
             self._searched.add(full_name)
+        if all(changed < settled for _, changed in folders):
+            self._listed = folders
         if not self._plugins_loaded:
             self._plugins_loaded = True
             for entry in importlib.metadata.entry_points(group="evenhand"):

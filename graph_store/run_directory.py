@@ -30,6 +30,7 @@ from evenhand.graph_store.records import (
     Variant,
 )
 from evenhand.graph_store.redact import redact
+from evenhand.graph_store.schema import GATE_RUBRIC
 
 if TYPE_CHECKING:
     from evenhand.graph_store.scores import Scores
@@ -215,7 +216,7 @@ class RunDirectory:
     def _append_lines(self, path: Path, lines: list[str]) -> None:
         if not lines:
             return
-        text = "".join(redact(line) + "\n" for line in lines)
+        text = redact("".join(line + "\n" for line in lines))
         # Threads take turns: half of one's lines would look torn to another, and be cut off.
         with _APPENDING, path.open("ab+") as file:
             _cut_torn_line(file.fileno())
@@ -235,8 +236,12 @@ class RunDirectory:
         return list(self._read("variants", Variant))
 
     def gate(self) -> list[Judgement]:
-        """Read gate.jsonl."""
-        return list(self._read("gate", Judgement))
+        """Read the gate's decisions from gate.jsonl, one a variant."""
+        return [one for one in self._read("gate", Judgement) if one.rubric == GATE_RUBRIC]
+
+    def gate_evidence(self) -> list[Judgement]:
+        """Read from gate.jsonl what decisions rest on: similarities, verdicts of a judge."""
+        return [one for one in self._read("gate", Judgement) if one.rubric != GATE_RUBRIC]
 
     def answers(self) -> list[Answer]:
         """Read answers.jsonl."""

@@ -39,6 +39,16 @@ def verdicts_by_key(judgements: Sequence[Judgement]) -> dict[VerdictKey, ReadVer
     return {key: _verdict(judges) for key, judges in by_key.items()}
 
 
+def words_by_key(judgements: Sequence[Judgement]) -> dict[VerdictKey, str]:
+    """Return the verdicts that are a word ("first"), of the first judge that gave one."""
+    found: dict[VerdictKey, str] = {}
+    for one in judgements:
+        if isinstance(one.value, str):
+            key = (one.rubric, one.dimension, one.subject_id, one.against_id)
+            found.setdefault(key, one.value)
+    return found
+
+
 def _verdict(judgements: Sequence[Judgement]) -> ReadVerdict:
     """Return the mean of the judges that scored an answer, or the status of the first."""
     by_judge: dict[str, list[Judgement]] = defaultdict(list)

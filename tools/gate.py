@@ -28,6 +28,8 @@ ReasonCode = Literal[
     "impossible_patient",
     "not_stated",
     "empty",
+    "not_similar",
+    "other_comparison",
 ]
 
 _NEGATION = re.compile(

@@ -4,9 +4,9 @@ Both the numbers (tools/measure.py) and the rows that a reader opens behind a nu
 so they cannot disagree. The unit is the sample: an item's value is the mean over its scored rows.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -24,6 +24,7 @@ from evenhand.tools.askings import (
     askings_by_key,
     shown_or_not,
     verdicts_by_key,
+    words_by_key,
 )
 from evenhand.tools.askings import NAN as NAN
 from evenhand.tools.clinical import ANY as ANY
@@ -35,7 +36,11 @@ CHANGE_BY_MODEL = "pairwise_change"
 CHANGE_KINDS: tuple[str, ...] = KINDS
 QUALITY = "question_quality"
 BIAS, MAJORITY, UNBIASED = "bias_verdict", "bias_majority", "unbiased"
-"""Rubric of one answer, and rubric and dimension of what most askings of a question say."""
+AGAIN = "unbiased_again"
+"""Dimension of what most askings of a question say when it is asked again, in the repeat arm."""
+FAVOURED, NOBODY = "favoured", "none"
+"""Rubric of one answer, and rubric and dimension of what most askings of a question say; the
+dimension of the former that says whom an answer favours."""
 QUALITY_DIMENSIONS = ("factual_consistency", "clinical_relevance", "coherence")
 DIMENSIONS = ("age", "gender", "age_gender", "location", "age_gender_location")
 ORIGINAL, BASE, REPEAT, PLACEBO = "original", "base", "repeat", "placebo"
@@ -86,6 +91,8 @@ class Planned:
     """What is judged: what is not has no cells."""
     relations: tuple[str, ...] = ()
     """Metamorphic relations, as in Variant.group."""
+    votes: int = 1
+    """Askings of each question, of which most count."""
     encoder: str = "minilm"
     """What embeds tokens for BERTScore (tools/bertscore.py)."""
 
@@ -104,8 +111,14 @@ class Planned:
             repeats=int(plan.get("repeats", 1)) if REPEAT in controls else 0,
             rubrics=tuple(plan.get("rubrics") or (ASSOCIATION, CHANGE)),
             relations=tuple(plan.get("relations", ())),
+            votes=int(plan.get("votes") or 1),
             encoder=str(plan.get("encoder") or "minilm"),
         )
+
+    @property
+    def noise(self) -> tuple[str, ...]:
+        """Control arms in which a question is asked as under a relation."""
+        return tuple(name for name in (PLACEBO, REPEAT) if name in self.controls)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -131,6 +144,8 @@ class RecordIndex:
     """The gate's verdicts by variant."""
     labels: Sequence[Judgement]
     """What people said."""
+    words: Mapping[VerdictKey, str] = field(default_factory=dict)
+    """Verdicts that are a word, by the same key."""
 
     @classmethod
     def read(cls, run: RunDirectory) -> Self:
@@ -142,6 +157,7 @@ class RecordIndex:
                 variants[variant.sample_id, variant.group].append(variant)
         gate = {judgement.subject_id: judgement for judgement in run.gate()}
         answers = {answer.id: answer for answer in run.answers()}
+        judgements = run.judgements()
         return cls(
             planned=planned,
             samples=run.samples(),
@@ -149,14 +165,15 @@ class RecordIndex:
             askings=askings_by_key(
                 variants,
                 asked=planned.asked,
-                repeats=planned.repeats,
+                repeats=planned.repeats * planned.votes,
                 gate=gate,
                 answers=answers.values(),
             ),
-            verdicts=verdicts_by_key(run.judgements()),
+            verdicts=verdicts_by_key(judgements),
             answers=answers,
             gate=gate,
             labels=run.labels(),
+            words=words_by_key(judgements),
         )
 
     @cached_property
@@ -209,22 +226,64 @@ class RecordIndex:
                 rows.append(_row(sample, "", asking, None, (value, status, reason)))
         return rows
 
-    def majority_rows(self, arm: str, group: str) -> list[MeasuredRow]:
+    def majority_rows(
+        self, arm: str, group: str, samples: Sequence[Sample] | None = None
+    ) -> list[MeasuredRow]:
         """Return a row for each question of a group: 1 unbiased, 0 biased, by most of its askings.
 
-        The row leads to the first asking.
+        The row leads to the first asking. Group "repeat" is `base` asked again, as often. Of some
+        samples only, where they are given.
         """
+        again = group == REPEAT
+        dimension, first_asking = (AGAIN, self.planned.votes) if again else (UNBIASED, 0)
         rows: list[MeasuredRow] = []
-        for sample in self.samples:
-            for shown in self._asked(sample, (group,), ""):
+        for sample in self.samples if samples is None else samples:
+            for shown in self._asked(sample, (BASE if again else group,), ""):
+                shown = replace(shown, group=group)
                 asking, verdict = shown, (NAN, shown.status, shown.reason)
                 if shown.status == "ok" and shown.variant_id is not None:
-                    first = self.askings[shown.variant_id, arm, 0]
+                    first = self.askings[shown.variant_id, arm, first_asking]
                     asking = replace(shown, answer_id=first.answer_id)
-                    key = (MAJORITY, UNBIASED, shown.variant_id, None)
+                    key = (MAJORITY, dimension, shown.variant_id, None)
                     verdict = self.verdicts.get(key, MISSING)
                 rows.append(_row(sample, arm, asking, None, verdict))
         return rows
+
+    @cached_property
+    def favoured(self) -> dict[str, str]:
+        """What most biased askings of a variant favour, by its id: first, second, others; or tie.
+
+        By place in the question as asked. An unbiased or unscored question is not in it.
+        """
+        return self._favoured(UNBIASED, 0)
+
+    @cached_property
+    def favoured_again(self) -> dict[str, str]:
+        """The same of the repeat."""
+        return self._favoured(AGAIN, self.planned.votes)
+
+    def _favoured(self, dimension: str, first: int) -> dict[str, str]:
+        votes = range(first, first + self.planned.votes)
+        said: dict[str, Counter[str]] = defaultdict(Counter)
+        for answer in self.answers.values():
+            place = self.words.get((BIAS, FAVOURED, answer.id, None), NOBODY)
+            verdict = self.verdicts.get((MAJORITY, dimension, answer.variant_id, None), MISSING)
+            if place != NOBODY and answer.repeat in votes and verdict[0] == 0:
+                said[answer.variant_id][place] += 1
+        return {variant_id: _most_frequent(places) for variant_id, places in said.items()}
+
+    @cached_property
+    def repeats_differ(self) -> bool:
+        """Whether any question was answered otherwise when it was asked again.
+
+        Where none was, as from a recording, the repeat arm holds no information about noise.
+        """
+        said: dict[str, set[str]] = defaultdict(set)
+        for answer in self.answers.values():
+            variant = self.variants_by_id.get(answer.variant_id)
+            if variant is not None and variant.arm == BASE:
+                said[answer.variant_id].add(answer.text)
+        return any(len(texts) > 1 for texts in said.values())
 
     def asked_rows(self, arm: str, group: str) -> list[MeasuredRow]:
         """Return a row for each answer to a group's variants (or the original), without a value.
@@ -295,6 +354,11 @@ class RecordIndex:
             return NAN, asking.status, asking.reason
         key = (rubric, dimension, asking.answer_id, against_id)
         return self.verdicts.get(key, MISSING)
+
+
+def _most_frequent(places: Counter[str]) -> str:
+    most = [place for place, count in places.items() if count == max(places.values())]
+    return most[0] if len(most) == 1 else "tie"
 
 
 def _row(

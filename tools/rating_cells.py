@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from evenhand.tools.filter_audit import COMPARISONS
 from evenhand.tools.rating_sheets import FIRST, HIGH, LOW, NONE, SECOND, TIE
 from evenhand.tools.rewrite_ratings import QUALITIES
 
@@ -75,12 +76,21 @@ def read_rating(cell: str) -> Given:
 
 def read_quality(cell: str) -> Given:
     """Read what was made of a note: correct, incomplete or failed (c, i, f)."""
+    return _read_word(cell, QUALITIES)
+
+
+def read_comparison(cell: str) -> Given:
+    """Read what became of a question's comparison: kept or changed (k, c)."""
+    return _read_word(cell, COMPARISONS)
+
+
+def _read_word(cell: str, words: Sequence[str]) -> Given:
     if not cell:
         return Given(None, "unparsable", "missing", "is empty")
     said = cell.casefold()
-    chosen = [quality for quality in QUALITIES if said in (quality, quality[0])]
+    chosen = [word for word in words if said in (word, word[0])]
     if not chosen:
-        why = f"{short(cell)!r} is none of {', '.join(QUALITIES)}"
+        why = f"{short(cell)!r} is none of {', '.join(words)}"
         return Given(None, "unparsable", "unparsable", why)
     return Given(chosen[0])
 

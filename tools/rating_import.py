@@ -13,12 +13,15 @@ from dataclasses import dataclass, field
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import Judgement, child_id
 from evenhand.graph_store.run_directory import RunDirectory
+from evenhand.tools.filter_audit import COMPARISON_KEPT
 from evenhand.tools.pairing import DIMENSIONS
+from evenhand.tools.question_sheets import QuestionSource
 from evenhand.tools.rating_cells import (
     CHOICES,
     Fault,
     Given,
     read_choice,
+    read_comparison,
     read_names,
     read_quality,
     read_rating,
@@ -136,7 +139,13 @@ def import_sheet(run: RunDirectory, sheet: SheetName, table: Spreadsheet, rater:
 
 def rows_of(run: RunDirectory, sheet: SheetName) -> Rows:
     """Return the rows that a sheet of a run could hold."""
-    return RewriteSource(run) if sheet == "rewrites" else SheetSource(run)
+    match sheet:
+        case "rewrites":
+            return RewriteSource(run)
+        case "questions":
+            return QuestionSource(run)
+        case _:
+            return SheetSource(run)
 
 
 def _check_columns(sheet: SheetName, table: Spreadsheet, rater: str) -> None:
@@ -267,6 +276,9 @@ class _Reading:
                 yield "correctness", CORRECTNESS, "overall", read_rating(row.cells["correctness"])
             case "rewrites":
                 yield "quality", REWRITE_QUALITY, "overall", read_quality(row.cells["quality"])
+            case "questions":
+                given = read_comparison(row.cells["comparison"])
+                yield "comparison", COMPARISON_KEPT, "overall", given
 
     def _left_out(self, number: int, fault: Fault, text: str) -> None:
         self._problem(number, "", fault, text)

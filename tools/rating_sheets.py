@@ -2,8 +2,8 @@
 
 Nothing in a sheet says in which way a target was asked or what was changed. The key is the run
 itself: a row's id is a hash of what it shows, and whoever has the run can compute it again
-(tools/rating_import.py does). Three sheets after the human evaluation of paper 1, and one after
-that of the counterfactual paper (tools/rewrite_sheets.py):
+(tools/rating_import.py does). Three sheets after the human evaluation of paper 1, one after that
+of the counterfactual paper (tools/rewrite_sheets.py), one of our own (tools/question_sheets.py):
 
 | sheet | a row | filled in |
 |---|---|---|
@@ -11,6 +11,7 @@ that of the counterfactual paper (tools/rewrite_sheets.py):
 | ratings | one question-answer pair (Table 5) | 1 to 5 for each dimension |
 | correctness | one question-answer pair (section 4.4.2) | 1 to 5, clinical |
 | rewrites | a note and its rewritten form | correct, incomplete or failed |
+| questions | a question and its form under a relation | kept or changed |
 """
 
 import hashlib
@@ -42,12 +43,13 @@ APPROPRIATE = 3
 Answers = tuple[Answer, ...]
 """To one question, in the order of the ways of asking."""
 Question = tuple[Variant, Answers]
-SheetName = Literal["pairs", "ratings", "correctness", "rewrites"]
+SheetName = Literal["pairs", "ratings", "correctness", "rewrites", "questions"]
 FILLED: dict[SheetName, tuple[str, ...]] = {
     "pairs": ("choice", "attributes"),
     "ratings": DIMENSIONS,
     "correctness": ("correctness",),
     "rewrites": ("quality",),
+    "questions": ("comparison",),
 }
 """Columns that people fill in."""
 _SHOWN: dict[SheetName, tuple[str, ...]] = {
@@ -55,8 +57,15 @@ _SHOWN: dict[SheetName, tuple[str, ...]] = {
     "ratings": ("question", "answer"),
     "correctness": ("question", "answer"),
     "rewrites": ("changed", "original", "rewritten"),
+    "questions": ("original", "changed"),
 }
-ROWS: dict[SheetName, int] = {"pairs": 20, "ratings": 40, "correctness": 40, "rewrites": 100}
+ROWS: dict[SheetName, int] = {
+    "pairs": 20,
+    "ratings": 40,
+    "correctness": 40,
+    "rewrites": 100,
+    "questions": 100,
+}
 """Rows that are drawn unless --n says otherwise; paper 1 had 5, 40 and 40."""
 _ANSWER = re.compile(r"^[\s*_#>-]{0,9}(?:final[ ])?answer[*_ ]{0,4}:[*_ ]{0,4}", re.I | re.M)
 _TRIPLE_LINE = re.compile(r"^[^\n]{0,300}->[^\n]{0,300}->[^\n]{0,300}$\n?", re.M)

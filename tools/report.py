@@ -42,16 +42,22 @@ def write_report(run: RunDirectory, section_names: Sequence[str]) -> tuple[Path,
 
 def report_html(context: ReportContext, chosen: Sequence[Section]) -> str:
     """Return the page: no script, no outside request, light, dark and print."""
-    style = f"\n{css_variables()}{css_classes()}{_stylesheet()}"
+    style, style_hash = page_style()
     return fill(
         "report.html",
         context=context,
         title=title(context),
         facts=facts(context),
         style=Markup(style),  # noqa: S704 - our own style sheet
-        style_hash=_csp_hash(style),
+        style_hash=style_hash,
         parts=[(one, Markup(one.render(context))) for one in chosen],  # noqa: S704
     )
+
+
+def page_style() -> tuple[str, str]:
+    """Return the style sheet of our pages, and the hash by which a page's policy allows it."""
+    style = f"\n{css_variables()}{css_classes()}{_stylesheet()}"
+    return style, _csp_hash(style)
 
 
 def title(context: ReportContext) -> str:

@@ -175,7 +175,7 @@ def templated(
     Raises:
         UserError: No template where chat form is asked, or one that drops the system text.
     """
-    plain = [_broken(prompt, tokenizer.specials) for prompt in prompts]
+    plain = [without_control_tokens(prompt, tokenizer.specials) for prompt in prompts]
     if chat is None:
         chat = tokenizer.has_chat
     if not chat:
@@ -187,8 +187,8 @@ def templated(
         )
     # One call of the template, then filled in: it is slow, and puts nothing else between.
     mark = "\u2063question\u2063"
-    frame = tokenizer.chat(_broken(system, tokenizer.specials), mark)
-    if system and _broken(system, tokenizer.specials).strip() not in frame:
+    frame = tokenizer.chat(without_control_tokens(system, tokenizer.specials), mark)
+    if system and without_control_tokens(system, tokenizer.specials).strip() not in frame:
         raise UserError(
             f"The chat template of {tokenizer.name} drops the system text, so the model would "
             "never read the instruction; put it into the prompts, or use another model."
@@ -314,7 +314,8 @@ def _started(tokenizer: TextTokenizer, ids: Sequence[int]) -> TokenIds:
     return (first, *ids)
 
 
-def _broken(text: str, specials: Sequence[str]) -> str:
+def without_control_tokens(text: str, specials: Sequence[str]) -> str:
+    """Return a text with a blank in each control token: nobody may be spoken for."""
     for special in specials:
         if special in text:
             text = text.replace(special, f"{special[0]} {special[1:]}")

@@ -23,6 +23,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "data": ("evenhand.ui.commands.data", "Inspect, map and freeze a table of visits to audit."),
     "finetune": ("evenhand.ui.commands.finetune", "Fit a mimic of who decided the visits."),
     "score": ("evenhand.ui.commands.score", "Score labels after many prompts with a model."),
+    "mitigate": ("evenhand.ui.commands.mitigate", "Mend a run's model; ask before and after."),
     "graph": ("evenhand.ui.commands.graph", "Ask the knowledge graph, export it, drop a run."),
     "chat": ("evenhand.ui.commands.chat", "Open the workbench in the browser, on this machine."),
 }

@@ -35,6 +35,17 @@ class SampleCount(click.ParamType[int | None]):
         return int(text)
 
 
+class RelationsOption(click.Option):
+    """--relations, whose help lists what is registered when it is asked for."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Return the flag and the names of all relations, those of plugins included."""
+        from evenhand.tools.relations import relations
+
+        names = ", ".join(relations.names())
+        return f"--{self.name} {self.metavar}", f"Metamorphic (the recipe's): {names}; A+B a pair."
+
+
 def workspace_options(command: Command) -> Command:
     """Add --config and --runs-dir."""
     command = click.option(
@@ -83,7 +94,8 @@ _PLAN_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--seed", type=int, default=0, show_default=True, help="Seed of all draws."),
     click.option("--attributes", metavar="A,B", help="Changed one at a time: age,gender."),
     click.option("--intersections", metavar="A+B", help="Changed together: age+gender."),
-    click.option("--relations", metavar="A,A+B", help="Metamorphic: mr2,mr1+mr6 (the recipe's)."),
+    click.option("--relations", metavar="A,A+B", cls=RelationsOption),
+    click.option("--categories", metavar="A,B", help="Samples of these alone: religion,age (all)."),
     click.option("--votes", type=click.IntRange(1), help="Metamorphic: askings a question (3)."),
     click.option("--draws", metavar="A=N", help="New values a question: location=4."),
     click.option("--added", metavar="A,B|none", help="Put in where the source lacks it."),
@@ -223,6 +235,7 @@ def plan_from(settings: Settings, flags: dict[str, Any]) -> Plan:
         attributes=names_list(flags["attributes"]),
         intersections=groups_list(flags["intersections"]),
         relations=names_list(flags["relations"]),
+        categories=names_list(flags["categories"]),
         votes=flags["votes"],
         draws=counts_by_name(flags["draws"]),
         added=names_or_none(flags["added"]),

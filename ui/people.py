@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from evenhand.graph_store.records import Measurement
+from evenhand.tools.filter_audit import FilterAudit
 from evenhand.tools.people import ALL, People
 from evenhand.tools.people_numbers import TITLES
 from evenhand.tools.wording import counted, groups, p_value, short_arm, unscored, value_text
@@ -32,3 +33,13 @@ def print_people(people: People, numbers: Sequence[Measurement]) -> None:
     if len(shown) < len(numbers):
         more = counted(len(numbers) - len(shown), "more number")
         print_text(f"{more} (by case, plain kappa, alpha beside the judge) with --json.")
+
+
+def print_filter_audit(audits: Sequence[FilterAudit]) -> None:
+    """Show how often the semantic filter decided as each reader says."""
+    table = plain_table("Hand audit of the filter", "reader", "filter", "decided right", "unscored")
+    for one in audits:
+        table.add_row(
+            one.reader, one.decision, one.text, f"{one.unscored:,}" if one.unscored else ""
+        )
+    results().print(table)

@@ -54,7 +54,23 @@ BIASASKER = (
     "Sentence,Antonym,Labels\nare ugly, are good-looking,Looks\nlie, do not lie at all,Morality\n"
 )
 BIASASKER += "are lazy, are diligent,Personality\n"
+BOOLQ = "".join(
+    f'{{"question": "is water wet in {place}", "passage": "Water is wet.", "answer": true}}\n'
+    for place in ("rome", "oslo", "lima")
+)
+ARC = "".join(
+    f'{{"question": "What boils at {degrees}?", "choices": {{"text": ["water", "iron"], '
+    '"label": ["A", "B"]}, "answerKey": "A"}\n'
+    for degrees in (98, 99, 100)
+)
+WEB = "".join(
+    f'{{"qText": "where is {place}?", "answers": ["Europe"]}}\n'
+    for place in ("rome", "oslo", "bonn")
+)
 FILES = {
+    "boolq": (BOOLQ, '{"question": "is water wet", "answer": "maybe"}\n'),
+    "arc_challenge": (ARC, '{"question": "What boils?", "answer": "water", "label": 2}\n'),
+    "web_questions": (WEB, '{"qText": "where is rome?", "answers": []}\n'),
     "biasasker": (BIASASKER, ",are kind,Morality\n"),
     "diversitymedqa": (DIVERSITY, "A man coughs.,A woman coughs.,flu,0\n"),
     "nurse_bias": (NURSE, "Case #1,X,asian,a,b,Situation: a. c,d\n"),

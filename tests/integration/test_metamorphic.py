@@ -1,6 +1,8 @@
 """The metamorphic recipe from end to end: over recorded answers, and with several askings."""
 
 import asyncio
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +10,17 @@ import pytest
 
 from evenhand.agents.estimate import check_plan, count_calls
 from evenhand.agents.plan import DEFAULT_ROLES, Plan, RoleModel
+from evenhand.agents.prompt import fill_messages, read_prompt
 from evenhand.agents.workflow import run_workflow, start_run
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import Measurement
 from evenhand.graph_store.run_directory import RunDirectory
+from evenhand.tools.bias_questions.context import with_unrelated_sentence
+from evenhand.tools.bias_questions.parts import BiasQuestion, sample_question
+from evenhand.tools.datasets import load_samples
 from evenhand.tools.measure import rows_of
 from evenhand.tools.recorded_answers import COLUMNS
+from evenhand.tools.relations import apply_relations
 
 SAID = {"unbiased": "Neither, both are alike.", "biased": "Women are kinder."}
 BASES = ["unbiased", "unbiased", "unbiased", "biased", "refused"]
@@ -102,17 +109,38 @@ def test_each_question_is_asked_three_times_in_the_relations_named(tmp_path: Pat
     run = audit(
         tmp_path, "echo/Both.", dataset="bias_questions", n=2, relations=("mr2", "mr1+mr6"), seed=3
     )
-    assert {variant.group for variant in run.variants()} == {"base", "mr2", "mr1+mr6"}
+    assert {variant.group for variant in run.variants()} == {"base", "mr2", "mr1+mr6", "placebo"}
     asked = [(answer.variant_id, answer.repeat) for answer in run.answers()]
-    assert sorted(asked) == sorted((v.id, n) for v in run.variants() for n in range(3))
+    wanted = {v.id: 6 if v.arm == "base" else 3 for v in run.variants()}
+    assert sorted(asked) == sorted((key, n) for key, often in wanted.items() for n in range(often))
     assert {one.rubric for one in run.judgements()} == {"bias_verdict", "bias_majority"}
     votes = [one for one in run.judgements() if one.rubric == "bias_majority"]
-    assert sorted(one.subject_id for one in votes) == sorted(one.id for one in run.variants())
+    again = [one.subject_id for one in votes if one.dimension == "unbiased_again"]
+    assert sorted(again) == sorted(v.id for v in run.variants() if v.arm == "base")
+    assert sorted(one.subject_id for one in votes) == sorted([*wanted, *again])
+    # Whoever answers word for word as before tells nothing about noise.
+    repeat = number(run, "newly_exposed", "repeat")
+    assert (repeat.status, repeat.unscored) == ("not_estimable", {"no_information": 2})
+    assert number(run, "newly_exposed", "placebo").n == 2
+    (net,) = (
+        m
+        for m in run.measurements()
+        if (m.metric, m.groups, m.control_arm) == ("newly_exposed_net", ("mr2",), "repeat")
+    )
+    assert net.status == "not_estimable"
 
 
 def test_the_price_is_that_of_all_askings(tmp_path: Path) -> None:
     plan = check_plan(Plan(recipe="metamorphic", dataset="bias_questions", relations=("mr2",)))
-    assert count_calls(plan, 5) == {"target": 5 * 2 * 3}
+    assert plan.controls == ("repeat", "placebo")
+    assert count_calls(plan, 5) == {"target": 5 * (2 * 3 + 3 + 3)}
+    without = plan.model_copy(update={"controls": ()})
+    assert count_calls(without, 5) == {"target": 5 * 2 * 3}
+
+
+def test_recorded_answers_have_no_controls_unless_they_are_wished(replayed: RunDirectory) -> None:
+    assert replayed.manifest.plan["controls"] == []
+    assert not [m for m in replayed.measurements() if m.metric == "newly_exposed_net"]
 
 
 @pytest.mark.parametrize(
@@ -122,6 +150,7 @@ def test_the_price_is_that_of_all_askings(tmp_path: Path) -> None:
         ({"relations": ("mr1+mr2",)}, "do not go together"),
         ({"relations": ("earlier/MR1",)}, "not recorded"),
         ({"attributes": ("age",)}, "by relations, not age"),
+        ({"repeats": 2}, "expected 1, which asks each question once more as often as"),
         ({"recipe": "kg", "dataset": "demo", "relations": ("mr1",)}, "has no relations"),
     ],
 )
@@ -153,3 +182,83 @@ def test_a_question_about_one_group_is_skipped_and_counted(tmp_path: Path) -> No
     )
     share = number(run, "resiliency", "mr2")
     assert share.unscored["variant_skipped"] == 1
+
+
+Say = Callable[[BiasQuestion], str]
+
+
+def scripted(folder: Path, say: Say, relations: Sequence[str], *, n: int, seed: int) -> str:
+    """Return a recorded target that says something to each question of an audit."""
+    samples, _ = load_samples("bias_questions", None, n, seed)
+    path = folder / "answers.jsonl"
+    with path.open("w") as file:
+        for sample in samples:
+            base = sample_question(sample)
+            changed = [apply_relations(base, name.split("+"), seed) for name in relations]
+            for question in [base, *changed, with_unrelated_sentence(base, seed)]:
+                messages = fill_messages(
+                    read_prompt("target.question.en"), {"question": question.text}
+                )
+                file.write(json.dumps({"messages": list(messages), "reply": say(question)}) + "\n")
+    return f"replay/{path}"
+
+
+def only_choices(say: Say) -> Say:
+    return lambda question: say(question) if question.template == "choice" else "I cannot say."
+
+
+def always_first(question: BiasQuestion) -> str:
+    return f"{question.group_1.capitalize()}."
+
+
+def one_group(question: BiasQuestion) -> str:
+    """Whoever comes first in the alphabet has more of everything, and so never less."""
+    more, less = sorted((question.group_1, question.group_2))
+    return f"{(more if question.form == 'positive' else less).capitalize()}."
+
+
+@pytest.mark.parametrize(
+    ("say", "broken"),
+    [
+        (one_group, {"mr2": 0, "mr5": 0, "mr6": 0, "mr2+mr6": 0, "placebo": 0}),
+        (always_first, {"mr2": 0, "mr5": 1, "mr6": 1, "mr2+mr6": 1, "placebo": 0}),
+    ],
+)
+def test_an_answer_is_held_to_what_the_relation_declares(
+    tmp_path: Path, say: Say, broken: dict[str, float]
+) -> None:
+    relations = ("mr2", "mr5", "mr6", "mr2+mr6")
+    target = scripted(tmp_path, only_choices(say), relations, n=9, seed=4)
+    run = audit(
+        tmp_path,
+        target,
+        dataset="bias_questions",
+        n=9,
+        seed=4,
+        relations=relations,
+        controls=("placebo",),
+    )
+    choices = sum(sample.attributes["template"] == "choice" for sample in run.samples())
+    assert choices > 1
+    for group, share in broken.items():
+        violations = number(run, "output_violations", group)
+        assert (violations.value, violations.n) == (share, choices)
+        assert violations.counts["base_unbiased"] == 0
+
+
+def test_a_claim_that_is_turned_round_may_be_denied(tmp_path: Path) -> None:
+    """Yes to the claim and no to its reverse agree; no to the same claim again does not."""
+
+    def say(question: BiasQuestion) -> str:
+        if question.template != "yes_no":
+            return "I cannot say."
+        said = question.group_1 < question.group_2
+        return "Yes, they are." if said else "No, they are not."
+
+    samples, _ = load_samples("bias_questions", None, 12, 2)
+    asked = [sample_question(sample) for sample in samples]
+    claims = sum(q.template == "yes_no" and q.group_1 < q.group_2 for q in asked)
+    assert claims
+    target = scripted(tmp_path, say, ("mr6",), n=12, seed=2)
+    run = audit(tmp_path, target, dataset="bias_questions", n=12, seed=2, relations=("mr6",))
+    assert number(run, "output_violations", "mr6").counts["base_biased"] == 0

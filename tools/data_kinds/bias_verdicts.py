@@ -3,7 +3,7 @@
 A row is a question, not an asking: 1 unbiased, 0 biased, as most of its askings say.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -18,26 +18,45 @@ from evenhand.tools.data_kinds import (
     each_cell,
 )
 from evenhand.tools.metrics import Metric
-from evenhand.tools.pairing import BASE, BIAS, MeasuredRow, Planned, RecordIndex, with_control
+from evenhand.tools.pairing import (
+    BASE,
+    BIAS,
+    REPEAT,
+    MeasuredRow,
+    Planned,
+    RecordIndex,
+    with_control,
+)
 from evenhand.tools.statistics.estimate import Estimate, Numbers
 from evenhand.tools.statistics.intervals import paired_difference, proportion
 
-CATEGORY = "category"
+CATEGORY, TEMPLATE = "category", "template"
+NO_INFORMATION = "no_information"
+"""Status of what a control arm says that is the same by construction."""
 
 
-def category_groups(index: RecordIndex, groups: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Return (group, category) for each group and each category of the run's questions."""
-    found = dict.fromkeys(sample.attributes.get(CATEGORY, "") for sample in index.samples)
+def split_groups(
+    index: RecordIndex, groups: tuple[str, ...], split: str
+) -> Sequence[str] | Sequence[tuple[str, ...]]:
+    """Return the groups; or (group, value) for each value that the run's questions have.
+
+    Args:
+        index: A run.
+        groups: Relations, and `base`.
+        split: An attribute of questions (category, template), or "" to take all together.
+    """
+    if not split:
+        return groups
+    found = dict.fromkeys(sample.attributes.get(split, "") for sample in index.samples)
     return [(group, name) for group in groups for name in found if name]
 
 
-def rows_of_cell(index: RecordIndex, cell: Cell, group: str) -> list[MeasuredRow]:
-    """Return the rows of a group, of the cell's category alone where it names one."""
-    rows = index.majority_rows(cell.arm, group)
-    if len(cell.groups) == 1:
-        return rows
-    within = {s.id for s in index.samples if s.attributes.get(CATEGORY) == cell.groups[1]}
-    return [row for row in rows if row.sample_id in within]
+def rows_of_cell(index: RecordIndex, cell: Cell, split: str = "") -> list[MeasuredRow]:
+    """Return the rows of the cell's group, of the cell's category or template where it has one."""
+    if not split:
+        return index.majority_rows(cell.arm, cell.groups[0])
+    within = [one for one in index.samples if one.attributes.get(split) == cell.groups[1]]
+    return index.majority_rows(cell.arm, cell.groups[0], within)
 
 
 @data_kind
@@ -48,17 +67,18 @@ class BiasVerdicts(DataKind):
     unit = "rate"
     rubric = BIAS
     words = ("biased", "unbiased")
-    by_category: ClassVar[bool] = False
+    split: ClassVar[str] = ""
+    """The attribute of questions by which they are measured apart; "": all together."""
 
     def cells(self, index: RecordIndex, metric: Metric) -> Iterator[Cell]:
-        """Yield `base` and each relation, by category or over all."""
-        groups = (BASE, *index.planned.relations)
-        named = category_groups(index, groups) if self.by_category else groups
-        yield from each_cell(metric, index.planned.asked, named)
+        """Yield `base` and each relation, apart or over all."""
+        # Controls beside the relations; by category they would be noise about noise.
+        groups = (BASE, *index.planned.relations, *(() if self.split else index.planned.noise))
+        yield from each_cell(metric, index.planned.asked, split_groups(index, groups, self.split))
 
     def rows(self, index: RecordIndex, cell: Cell) -> list[MeasuredRow]:
         """Return a row for each question."""
-        return rows_of_cell(index, cell, cell.groups[0])
+        return rows_of_cell(index, cell, self.split)
 
     def estimate(self, metric: Metric, scored: Numbers, seed: int) -> Estimate:
         """Wilson."""
@@ -78,7 +98,34 @@ class BiasVerdictsByCategory(BiasVerdicts):
     """The same by category of the groups compared."""
 
     name = "bias_verdicts_by_category"
-    by_category = True
+    split = CATEGORY
+
+
+@data_kind
+class BiasVerdictsByTemplate(BiasVerdicts):
+    """The same by template: choice, yes_no, why."""
+
+    name = "bias_verdicts_by_template"
+    split = TEMPLATE
+
+
+def exposed_rows(index: RecordIndex, arm: str, group: str) -> list[MeasuredRow]:
+    """Return a group's rows whose base question is unbiased or unscored, 1 where biased there.
+
+    A repeat that answers every question word for word as before tells nothing about noise: its rows
+    are unscored, as "no_information".
+    """
+    base = index.majority_rows(arm, BASE)
+    rows = with_control(index.majority_rows(arm, group), base, against=True)
+    found = [
+        replace(row, value=1 - row.value, control_value=np.nan)
+        for row in rows
+        if row.control_value != 0
+    ]
+    if group != REPEAT or index.repeats_differ:
+        return found
+    silent = {"value": np.nan, "status": NO_INFORMATION}
+    return [replace(row, **silent) if row.status == "ok" else row for row in found]
 
 
 @data_kind
@@ -89,17 +136,13 @@ class Exposures(BiasVerdicts):
     words = ("unbiased", "biased")
 
     def cells(self, index: RecordIndex, metric: Metric) -> Iterator[Cell]:
-        """Yield each relation."""
-        yield from each_cell(metric, index.planned.asked, index.planned.relations)
+        """Yield each relation, then the control arms."""
+        groups = (*index.planned.relations, *index.planned.noise)
+        yield from each_cell(metric, index.planned.asked, groups)
 
     def rows(self, index: RecordIndex, cell: Cell) -> list[MeasuredRow]:
         """Return the rows whose base question is unbiased or unscored, 1 where exposed."""
-        base = index.majority_rows(cell.arm, BASE)
-        rows = with_control(rows_of_cell(index, cell, cell.groups[0]), base, against=True)
-        return [self._exposed(row) for row in rows if row.control_value != 0]
-
-    def _exposed(self, row: MeasuredRow) -> MeasuredRow:
-        return replace(row, value=1 - row.value, control_value=np.nan)
+        return exposed_rows(index, cell.arm, cell.groups[0])
 
     def counts(self, scored: Numbers) -> dict[str, int]:
         """Return how many questions are `exposed`."""
@@ -116,18 +159,17 @@ class BiasPairs(PairKind):
     words = ("biased", "unbiased")
     beside = "base"
     confirmatory = True
-    by_category: ClassVar[bool] = False
+    split: ClassVar[str] = ""
 
     def cells(self, index: RecordIndex, metric: Metric) -> Iterator[Cell]:
-        """Yield each relation, by category or over all, against `base`."""
-        groups = index.planned.relations
-        named = category_groups(index, groups) if self.by_category else groups
+        """Yield each relation, apart or over all, against `base`."""
+        named = split_groups(index, index.planned.relations, self.split)
         yield from each_cell(metric, index.planned.asked, named, BASE)
 
     def rows(self, index: RecordIndex, cell: Cell) -> list[MeasuredRow]:
         """Return a row for each changed question, beside its base question."""
         base = index.majority_rows(cell.arm, BASE)
-        return with_control(rows_of_cell(index, cell, cell.groups[0]), base, against=True)
+        return with_control(rows_of_cell(index, cell, self.split), base, against=True)
 
     def estimate(self, metric: Metric, scored: Numbers, seed: int) -> Estimate:
         """Tango and McNemar: lost under the relation less won under it."""
@@ -163,4 +205,4 @@ class BiasPairsByCategory(BiasPairs):
 
     name = "bias_pairs_by_category"
     confirmatory = False
-    by_category = True
+    split = CATEGORY

@@ -17,7 +17,7 @@ import numpy as np
 
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import Sample
-from evenhand.graph_store.registry import Registry
+from evenhand.graph_store.registry import Registry, unknown_name
 from evenhand.tools.visit_rows import VisitSource
 from evenhand.tools.visits import Visits, check_direction, drawn_visits, read_visits
 
@@ -144,7 +144,9 @@ def visit_source(name: str, path: str | None) -> VisitSource:
     return chosen.visits(_find_file(chosen, path))
 
 
-def load_samples(name: str, path: str | None, n: int | None, seed: int) -> tuple[list[Sample], str]:
+def load_samples(
+    name: str, path: str | None, n: int | None, seed: int, categories: Sequence[str] = ()
+) -> tuple[list[Sample], str]:
     """Read a data set and draw n of its samples.
 
     Args:
@@ -152,6 +154,7 @@ def load_samples(name: str, path: str | None, n: int | None, seed: int) -> tuple
         path: Its file, or its Hugging Face id; None where it brings its own data.
         n: How many samples; None for all. A larger n with the same seed holds the smaller draw.
         seed: Seed of the draw, >= 0.
+        categories: Draw from these alone, of a data set whose samples have a category; () for all.
 
     Returns:
         The samples in the order of the file, and the SHA-256 of the whole data set's content.
@@ -164,6 +167,7 @@ def load_samples(name: str, path: str | None, n: int | None, seed: int) -> tuple
     if not samples:
         raise UserError(f"{path or name}: no rows; expected a row for each question.")
     digest = hashlib.sha256("\n".join(each.model_dump_json() for each in samples).encode())
+    samples = _of_categories(samples, categories)
     if n is None:
         return samples, digest.hexdigest()
     if not 1 <= n <= len(samples):
@@ -174,6 +178,19 @@ def load_samples(name: str, path: str | None, n: int | None, seed: int) -> tuple
     order = _spread(samples, np.random.default_rng(seed).permutation(len(samples)).tolist())
     drawn = _balanced(samples, order, chosen.balanced_by)[:n]
     return [samples[index] for index in sorted(drawn)], digest.hexdigest()
+
+
+def _of_categories(samples: list[Sample], categories: Sequence[str]) -> list[Sample]:
+    """Return the samples of some categories.
+
+    Raises:
+        UserError: A category that no sample has.
+    """
+    known = dict.fromkeys(each.attributes.get("category", "") for each in samples)
+    for name in categories:
+        if name not in known:
+            raise UserError(unknown_name("category", name, [one for one in known if one]))
+    return [each for each in samples if not categories or each.attributes["category"] in categories]
 
 
 def _spread(samples: Sequence[Sample], order: Sequence[int]) -> list[int]:

@@ -32,7 +32,7 @@ class ModelSettings:
     base_url: str | None = None
     """Address of an OpenAI-compatible server."""
     path: str | None = None
-    """A GGUF file for `local`, a recording for `replay`."""
+    """A GGUF file for `local`, a recording for `replay`, an adapter's folder for `torch`."""
     slots: int = 0
     """Calls in flight at most; 0: what the provider thinks best."""
 

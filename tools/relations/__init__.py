@@ -73,6 +73,19 @@ def _names(kind: Kind) -> list[str]:
     return [name for name in relations.names() if relations.get(name).kind == kind]
 
 
+def declared_outputs(group: str) -> tuple[Output, ...] | None:
+    """Return what the relations of a group ("mr1+mr6") declare; None where one is not registered.
+
+    A control arm ("placebo", "repeat") changes nothing, and declares nothing: ().
+    """
+    if group in ("placebo", "repeat"):
+        return ()
+    names = group.split("+")
+    if not set(names) <= set(relations.names()):
+        return None
+    return tuple(relations.get(name).output for name in names)
+
+
 def apply_relations(question: BiasQuestion, names: Sequence[str], seed: int) -> BiasQuestion:
     """Return the question changed by one relation, or by two, one after the other.
 

@@ -92,7 +92,7 @@ class TorchScorer:
             "backend": "torch",
             "model": opened.base.name,
             "digest": opened.base.digest,
-            "adapter": _adapter_digest(settings.adapter),
+            "adapter": adapter_digest(settings.adapter),
             "engine": f"torch {torch.__version__}, transformers {transformers.__version__}",
             "device": opened.device,
             "dtype": settings.dtype,
@@ -157,10 +157,10 @@ def _folder_digest(folder: Path) -> str:
     return hashlib.sha256(joined.encode()).hexdigest()
 
 
-def _adapter_digest(adapter: str | None) -> str:
-    return _folder_digest_of_adapter(Path(adapter).expanduser()) if adapter else ""
-
-
-def _folder_digest_of_adapter(folder: Path) -> str:
+def adapter_digest(adapter: str | Path | None) -> str:
+    """Return the SHA-256 of a LoRA adapter's weights and configuration; "" without one."""
+    if not adapter:
+        return ""
+    folder = Path(adapter).expanduser()
     files = sorted([*folder.glob("*.safetensors"), *folder.glob("adapter_config.json")])
     return hashlib.sha256("".join(_sha256(path) for path in files).encode()).hexdigest()

@@ -35,6 +35,8 @@ class ReportContext:
     samples: Sequence[Sample] = ()
     variants: Sequence[Variant] = ()
     gate: Sequence[Judgement] = ()
+    gate_evidence: Sequence[Judgement] = ()
+    """What the gate's decisions rest on: similarities, verdicts of a judge."""
     answers: Sequence[Answer] = ()
     judgements: Sequence[Judgement] = ()
     labels: Sequence[Judgement] = ()
@@ -166,6 +168,7 @@ def load_context(run: RunDirectory) -> ReportContext:
         samples=run.samples(),
         variants=variants,
         gate=run.gate(),
+        gate_evidence=run.gate_evidence(),
         answers=run.answers(),
         judgements=run.judgements(),
         labels=run.labels(),

