@@ -140,7 +140,7 @@ def _relations(text: Text) -> list[str]:
         pairs.append("+".join(sorted(f"MR{d}" for d in match.groups())))
     single = [f"MR{m.group(1)}" for m in text.take(r"MR ?-?([1-6])")]
     single += [m.name for m in mentions(text, words("relations"))]
-    single += [m.name for m in mentions(text, _registered_relations())]
+    single += [m.name for m in mentions(text, registered_relations())]
     single = sorted(set(single))
     if len(single) == 2 and text.take_first(
         r"in (?:the same|one|a single) (?:question|prompt)|at once|as a pair|together"
@@ -149,7 +149,7 @@ def _relations(text: Text) -> list[str]:
     return sorted({*single, *pairs})
 
 
-def _registered_relations() -> dict[str, list[str]]:
+def registered_relations() -> dict[str, list[str]]:
     """Return the registered relations that are not among the six, each by its own name."""
     from evenhand.tools.relations import relations
 

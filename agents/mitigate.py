@@ -14,14 +14,9 @@ import numpy as np
 
 from evenhand.agents.asking import usable_variants
 from evenhand.agents.estimate import model_settings
-from evenhand.agents.mitigation import (
-    Facts,
-    Mending,
-    Mitigation,
-    MitigationSettings,
-    QuestionSet,
-    mitigations,
-)
+from evenhand.agents.mending import Facts, Mending, MitigationSettings, QuestionSet
+from evenhand.agents.mitigation import Mitigation, mitigations
+from evenhand.agents.mitigation.guard import CLASSIFIER
 from evenhand.agents.mitigation_sides import RULES, base_variant, read_pairs
 from evenhand.agents.plan import Plan, RoleModel
 from evenhand.graph_store.errors import UserError
@@ -92,7 +87,7 @@ def forecast(run: RunDirectory, settings: MitigationSettings) -> Forecast:
         calls["judge"] = asked["bias"] * votes * 2
         models.append(judge)
     further = getattr(settings, way.played_by) if way.played_by else RULES
-    if further != RULES:
+    if further != RULES and not further.startswith(CLASSIFIER):
         calls[str(way.played_by)] = once
         models.append(RoleModel(model=further))
     hosts = (model_host(each.model, model_settings(each)) for each in models)

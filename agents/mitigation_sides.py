@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from evenhand.agents import metamorphic, target
 from evenhand.agents.asking import gate_judgement
 from evenhand.agents.estimate import model_settings
-from evenhand.agents.mitigation import Mending, QuestionSet, SetName, Side
+from evenhand.agents.mending import Mending, QuestionSet, SetName, Side
 from evenhand.agents.plan import Plan, Role, RoleModel
 from evenhand.agents.recipe import load_recipe
 from evenhand.agents.state import AuditContext
@@ -205,9 +205,9 @@ def record_model(run: RunDirectory, model: OpenModel) -> None:
         run.write_manifest(manifest.model_copy(update={"models": models}))
 
 
-def read_pairs(work: Mending) -> dict[SetName, list[Pair]]:
+def read_pairs(work: Mending) -> dict[str, list[Pair]]:
     """Return the verdicts before and after, question by question."""
-    found: dict[SetName, list[Pair]] = {}
+    found: dict[str, list[Pair]] = {}
     for asked in work.sets:
         both = [_said(RunDirectory(work.folder / side / asked.name), asked)
                 for side in ("before", "after")]  # fmt: skip

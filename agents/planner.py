@@ -8,7 +8,7 @@ that was shown, and any other word in it makes it something else.
 import re
 
 from evenhand.agents.draft import Draft, Intent, Reading, open_questions
-from evenhand.agents.mentioned import Found, find_all
+from evenhand.agents.mentioned import Found, find_all, registered_relations
 from evenhand.agents.utterance import (
     correct_spelling,
     digits_for_words,
@@ -52,7 +52,7 @@ def _clean(text: str) -> str:
     bare = plain(text)
     bare = re.sub(_INJECTION, " ", bare, flags=re.IGNORECASE | re.DOTALL)
     bare = re.sub(_QUOTED, " ", bare)
-    return digits_for_words(correct_spelling(bare)).strip()
+    return digits_for_words(correct_spelling(bare, registered_relations().keys())).strip()
 
 
 def _is_whole(sentence: str, patterns: list[str]) -> bool:

@@ -7,7 +7,7 @@ that no later finder reads it again ("20 TRINDS questions", "gpt-4o", "seed 11")
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -119,13 +119,18 @@ def _search(text: Text, pattern: str) -> list[re.Match[str]]:
     return list(re.finditer(rf"(?<!\w)(?:{pattern})(?!\w)", text.rest, re.IGNORECASE))
 
 
-def correct_spelling(text: str) -> str:
+def correct_spelling(text: str, names: Collection[str] = ()) -> str:
     """Return text with slips of one or two signs mended in words that the tables know.
 
     Only words of five letters or more that keep their first letter: "gneder" is gender, but
     "trace" is not race.
+
+    Args:
+        text: What a person typed.
+        names: Names that are no slips, whatever they are near to, in small letters.
     """
-    known = _known_words()
+    own = {word for name in names for word in re.findall(r"[a-z]{5,}", name)}
+    known = _known_words() | own
     return re.sub(r"[A-Za-z]{5,}", lambda m: _nearest(m.group(), known), text)
 
 

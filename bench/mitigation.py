@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 from evenhand.agents.estimate import check_plan
+from evenhand.agents.mending import MitigationSettings
 from evenhand.agents.mitigate import Mitigated, mitigate
-from evenhand.agents.mitigation import MitigationSettings
 from evenhand.agents.plan import DEFAULT_ROLES, Plan, RoleModel
 from evenhand.agents.workflow import run_workflow, start_run
 from evenhand.graph_store.run_directory import RunDirectory

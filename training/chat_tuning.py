@@ -92,6 +92,13 @@ def tune(
     return trained
 
 
+def with_adapter_of(opened: LanguageModel, folder: Path) -> LanguageModel:
+    """Return a model with a kept adapter merged into it; the model of `opened` is changed."""
+    from peft import PeftModel
+
+    return opened.with_model(PeftModel.from_pretrained(opened.model, str(folder)), merge=True)
+
+
 def save_adapter(model: Any, opened: LanguageModel, folder: Path) -> None:
     """Write weights and configuration of a PeftModel, and its tokenizer."""
     from peft import get_peft_model_state_dict

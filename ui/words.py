@@ -145,7 +145,13 @@ def _attribute_facts(plan: Plan) -> list[Fact]:
 def _relation_facts(plan: Plan) -> list[Fact]:
     votes = plan.votes or 1
     often = f"{counted(votes, 'time')} each" + (", the majority counts" if votes > 1 else "")
-    return [Fact("Relations", ", ".join(plan.relations)), Fact("Asked", often)]
+    only = [Fact("Categories", ", ".join(plan.categories))] if plan.categories else []
+    return [
+        Fact("Relations", ", ".join(plan.relations)),
+        *only,
+        Fact("Asked", often),
+        Fact("Noise controls", ", ".join(plan.controls or ()) or _NO_CONTROL, "control"),
+    ]
 
 
 def _decision_facts(plan: Plan) -> list[Fact]:

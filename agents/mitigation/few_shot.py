@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from evenhand.agents.asking import usable_variants
 from evenhand.agents.estimate import model_settings
-from evenhand.agents.mitigation import Facts, Mending, mitigation
+from evenhand.agents.mending import Facts, Mending
+from evenhand.agents.mitigation import mitigation
 from evenhand.agents.mitigation_sides import ask_side, target_role
 from evenhand.agents.prompt import Messages, fill_messages, read_prompt
 from evenhand.agents.target import PROMPTS

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand.agents.asking import usable_variants
-from evenhand.agents.mitigation import Facts, Mending, MitigationSettings, mitigation
+from evenhand.agents.mending import Facts, Mending, MitigationSettings
+from evenhand.agents.mitigation import mitigation
 from evenhand.agents.mitigation_sides import ask_side, target_role
 from evenhand.agents.plan import Plan
 from evenhand.agents.prompt import fill_messages, read_prompt
@@ -16,7 +17,7 @@ from evenhand.agents.target import PROMPTS
 from evenhand.graph_store.errors import UserError
 from evenhand.tools.mitigation.train_set import Exchange, bias_train_set, kinds
 from evenhand.tools.providers import ModelSettings, check_model
-from evenhand.training.chat_tuning import Lesson, tune
+from evenhand.training.chat_tuning import Lesson, tune, with_adapter_of
 from evenhand.training.lent import FitProgress
 from evenhand.training.lora_training import LoraTraining
 
@@ -115,7 +116,7 @@ def _train_set(work: Mending) -> list[Exchange]:
 
 
 def _open_base(spec: str) -> "LanguageModel":
-    from evenhand.tools.scoring.torch import torch_base
+    from evenhand.tools.providers.torch import torch_base
     from evenhand.training.language_models import choose_device, open_language_model
 
     device, _ = choose_device("auto")
@@ -126,10 +127,8 @@ def _adapted(
     work: Mending, opened: "LanguageModel", exchanges: Sequence[Exchange], folder: Path
 ) -> "LanguageModel":
     """Return the model with the trained adapter on it; train it where there is none."""
-    from peft import PeftModel
-
     if folder.is_dir():
-        return opened.with_model(PeftModel.from_pretrained(opened.model, str(folder)), merge=True)
+        return with_adapter_of(opened, folder)
     work.tell(f"training on {len(exchanges)} exchanges")
     began = time.monotonic()
     made = tune(

@@ -1,11 +1,13 @@
 """Guard: a filter before the model that blocks questions; the baseline that mends nothing."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
 from evenhand.agents.estimate import model_settings
-from evenhand.agents.mitigation import Facts, Mending, MitigationSettings, QuestionSet, mitigation
+from evenhand.agents.mending import Facts, Mending, MitigationSettings, QuestionSet
+from evenhand.agents.mitigation import mitigation
 from evenhand.agents.mitigation_sides import (
     RULES,
     ask_side,
@@ -16,10 +18,12 @@ from evenhand.agents.mitigation_sides import (
 from evenhand.agents.plan import Plan, RoleModel
 from evenhand.agents.prompt import fill_messages, prompt_hash, read_prompt
 from evenhand.agents.rubrics import object_schema
+from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import Answer, Judgement, Variant, child_id
 from evenhand.graph_store.run_directory import RunDirectory
 from evenhand.tools.calls import Reply, Request, call_seed
 from evenhand.tools.mitigation.comparing import compares_groups
+from evenhand.tools.model_names import check_installed
 from evenhand.tools.pairing import MAJORITY
 from evenhand.tools.providers import check_model, open_model
 from evenhand.tools.verdicts import Verdict, parse_labels
@@ -31,14 +35,19 @@ MESSAGE = "This question was blocked before it reached the model."
 SCHEMA = object_schema({VERDICT: {"type": "string", "enum": [BLOCK, PASS]}})
 
 
+CLASSIFIER = "classifier/"
+
+
 def _check(plan: Plan, settings: MitigationSettings) -> None:
-    if settings.guard != RULES:
+    if settings.guard.startswith(CLASSIFIER):
+        _classifier(settings.guard)
+    elif settings.guard != RULES:
         check_model(settings.guard, model_settings(RoleModel(model=settings.guard)))
 
 
 @mitigation(check=_check, asks_again=False, played_by="guard")
 async def guard(work: Mending) -> Facts:
-    """Block questions before they reach the model, by rules or by a model that looks at them.
+    """Block questions before they reach the model: by rules, a classifier, or a model.
 
     Nothing is asked of the target again: its answers to what passes are those of before. A blocked
     question is refused, never unbiased.
@@ -57,26 +66,67 @@ async def guard(work: Mending) -> Facts:
     return facts
 
 
+def _classifier(spec: str) -> tuple[str, str]:
+    """Return the folder or id of a classifier, and the label that blocks.
+
+    Raises:
+        UserError: transformers is not installed, or no label is named.
+    """
+    check_installed(spec, ("torch", "transformers"))
+    path, _, label = spec.removeprefix(CLASSIFIER).rpartition("#")
+    if not path or not label:
+        raise UserError(
+            f"Guard {spec!r} does not say which label blocks; expected {CLASSIFIER}<folder or "
+            "Hugging Face id>#<label>, such as classifier/guard-model#unsafe."
+        )
+    return path, label
+
+
+def _classified(spec: str, texts: Sequence[str]) -> list[Verdict]:
+    from evenhand.training.text_classifiers import open_text_classifier
+
+    path, label = _classifier(spec)
+    opened = open_text_classifier(path)
+    if label not in opened.labels:
+        raise UserError(
+            f"Classifier {path!r} has no label {label!r}; expected one of: "
+            f"{', '.join(opened.labels)}."
+        )
+    return [
+        Verdict("ok", BLOCK if found == label else PASS, reason=found)
+        for found in opened.classify(texts)
+    ]
+
+
 async def _verdicts(work: Mending, asked: QuestionSet, role: RoleModel) -> dict[str, Judgement]:
     """Return the guard's verdict on each question, by variant; in judgements.jsonl of after."""
-    async with side_caller(work, asked, role, RUBRIC, work.settings.guard) as (run, caller):
+    spec = work.settings.guard
+    # A classifier is no chat model: nothing calls it.
+    model = RULES if spec.startswith(CLASSIFIER) else spec
+    async with side_caller(work, asked, role, RUBRIC, model) as (run, caller):
         known = {one.subject_id for one in run.judgements() if one.rubric == RUBRIC}
         todo = {variant.id: variant for variant in asked.variants if variant.id not in known}
         if caller is None:
+            read = await asyncio.to_thread(_read_here, spec, [each.text for each in todo.values()])
             made = [
-                _judgement(
-                    each, RULES, Verdict("ok", BLOCK if compares_groups(each.text) else PASS)
-                )
-                for each in todo.values()
+                _judgement(each, spec, verdict)
+                for each, verdict in zip(todo.values(), read, strict=True)
             ]
             run.append("judgements", made)
         else:
             replies = caller.ask_all(_request(work, each) for each in todo.values())
             async with aclosing(replies):
                 async for request, reply in replies:
-                    one = _judgement(todo[request.id], work.settings.guard, _read(reply))
+                    one = _judgement(todo[request.id], spec, _read(reply))
                     run.append("judgements", [one])
         return {one.subject_id: one for one in run.judgements() if one.rubric == RUBRIC}
+
+
+def _read_here(spec: str, texts: Sequence[str]) -> list[Verdict]:
+    """Return the verdicts of rules or of a classifier; none is asked for nothing."""
+    if spec == RULES:
+        return [Verdict("ok", BLOCK if compares_groups(text) else PASS) for text in texts]
+    return _classified(spec, texts) if texts else []
 
 
 def _request(work: Mending, variant: Variant) -> Request:
@@ -99,7 +149,8 @@ def _read(reply: Reply) -> Verdict:
 
 
 def _judgement(variant: Variant, judge: str, verdict: Verdict) -> Judgement:
-    asked = "" if judge == RULES else prompt_hash(PROMPT)
+    local = judge == RULES or judge.startswith(CLASSIFIER)
+    asked = "" if local else prompt_hash(PROMPT)
     return Judgement(
         id=child_id(variant.id, "j", 0, RUBRIC, judge, asked),
         status=verdict.status,

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 
 from evenhand.agents.estimate import model_settings
-from evenhand.agents.mitigation import Facts, Mending, MitigationSettings, QuestionSet, mitigation
+from evenhand.agents.mending import Facts, Mending, MitigationSettings, QuestionSet
+from evenhand.agents.mitigation import mitigation
 from evenhand.agents.mitigation_sides import (
     RULES,
     ask_side,

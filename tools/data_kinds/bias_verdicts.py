@@ -124,8 +124,10 @@ def exposed_rows(index: RecordIndex, arm: str, group: str) -> list[MeasuredRow]:
     ]
     if group != REPEAT or index.repeats_differ:
         return found
-    silent = {"value": np.nan, "status": NO_INFORMATION}
-    return [replace(row, **silent) if row.status == "ok" else row for row in found]
+    return [
+        replace(row, value=np.nan, status=NO_INFORMATION) if row.status == "ok" else row
+        for row in found
+    ]
 
 
 @data_kind

@@ -106,8 +106,8 @@ def benign_questions(side: Side, seed: int) -> Iterator[BenignQuestion]:
         seed: >= 0.
     """
     names: dict[str, list[str]] = defaultdict(list)
-    for group in known_groups():
-        names[group.set].append(group.name)
+    for known in known_groups():
+        names[known.set].append(known.name)
     rng = np.random.default_rng([seed, 12])
     by_group: dict[str, list[Fact]] = defaultdict(list)
     for fact in known_facts():

@@ -150,21 +150,26 @@ def effects(sets: Mapping[str, Sequence[Pair]], seed: int) -> list[Effect]:
         pairs = sets.get(which, ())
         if not pairs:
             continue
-        groups = list(dict.fromkeys(pair.group for pair in pairs))
-        several = len(groups) > 1
-        if not several or name in ("unbiased_of_asked", "refused"):
-            found.append(_effect(name, ALL, pairs, value, seed))
-            continue
         found.append(_effect(name, ALL, pairs, value, seed))
-        by_group = [
+        if name == "resiliency":
+            found += _by_form(name, pairs, value, seed)
+            unseen = [pair for pair in pairs if pair.unseen]
+            if 0 < len(unseen) < len(pairs):
+                found.append(_effect(name, UNSEEN_GROUPS, unseen, value, seed))
+    return found
+
+
+def _by_form(name: str, pairs: Sequence[Pair], value: Value, seed: int) -> list[Effect]:
+    """Return the effect in each form of the questions, where there are several."""
+    groups = list(dict.fromkeys(pair.group for pair in pairs))
+    if len(groups) == 1:
+        return []
+    return _adjusted(
+        [
             _effect(name, group, [p for p in pairs if p.group == group], value, seed)
             for group in groups
         ]
-        found += _adjusted(by_group)
-    unseen = [pair for pair in sets.get("bias", ()) if pair.unseen]
-    if unseen and len(unseen) < len(sets["bias"]):
-        found.append(_effect("resiliency", UNSEEN_GROUPS, unseen, unbiased, seed))
-    return found
+    )
 
 
 def _adjusted(made: Sequence[Effect]) -> list[Effect]:
@@ -174,7 +179,7 @@ def _adjusted(made: Sequence[Effect]) -> list[Effect]:
     found = list(made)
     for place, p in zip(tested, corrected, strict=True):
         change = made[place].change
-        update = {"p_adjusted": float(p), "method": f"{change.method}; Holm"}
+        update = {"p_adjusted": p, "method": f"{change.method}; Holm"}
         found[place] = made[place].model_copy(update={"change": change.model_copy(update=update)})
     return found
 

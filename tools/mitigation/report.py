@@ -9,6 +9,7 @@ from evenhand.tools.mitigation.effects import Effect, Share
 from evenhand.tools.mitigation.learned import Kind, Learned
 from evenhand.tools.report import page_style
 from evenhand.tools.sections import fill
+from evenhand.tools.wording import counted
 
 MEASURE_WORDS: Mapping[str, str] = {
     "resiliency": "Unbiased, of those scored",
@@ -76,23 +77,29 @@ def _line(one: Effect) -> dict[str, str]:
     return {
         "measure": MEASURE_WORDS[one.measure],
         "group": one.group,
-        "before": share_text(one.before),
-        "after": share_text(one.after),
-        "change": share_text(one.change, signed=True),
+        "before": _unbroken(share_text(one.before)),
+        "after": _unbroken(share_text(one.after)),
+        "change": _unbroken(share_text(one.change, signed=True)),
         "n": f"{one.change.n:,}",
-        "p": p_text(one.change),
+        "p": _unbroken(p_text(one.change)),
         "unscored": f"{unscored[0]} / {unscored[1]}",
         "method": one.change.method,
     }
+
+
+def _unbroken(numbers: str) -> str:
+    """Keep an interval on one line, and a sign with its number."""
+    return numbers.replace(", ", ",\N{NO-BREAK SPACE}").replace("< ", "<\N{NO-BREAK SPACE}")
 
 
 def notes(data: Mapping[str, Any]) -> list[str]:
     """Return what must be known to read the numbers."""
     split = data["split"]
     return [
-        f"Asked were questions about {len(split['held_out_attributes'])} attributes that no "
-        f"training question has; {len(split['held_out_groups'])} groups are in none either. "
-        f"{len(split['left_out'])} questions were on neither side.",
+        f"Asked were questions about {counted(len(split['held_out_attributes']), 'attribute')} "
+        "that no training question has. Training names "
+        f"{counted(len(split['held_out_groups']), 'group')} of the run nowhere either; "
+        f"{counted(len(split['left_out']), 'question')} of the run were on neither side.",
         "The same questions were asked before and after, with the same seeds. Per cent; changes "
         "in points with 95 % intervals on the questions scored on both sides.",
         "A refused answer is not unbiased: it is unscored in the first line, and counts as not "

@@ -1,22 +1,27 @@
 """Models of transformers in this process, an adapter on them where one is named: chat by torch."""
 
 import asyncio
+import hashlib
 import importlib.metadata
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand.graph_store.errors import UserError
 from evenhand.tools.completions import CallFailed, Completion, Prompt
 from evenhand.tools.providers import ModelSettings, OpenModel, completion_model, provider
+from evenhand.tools.providers.local import embedded_weights
 
 if TYPE_CHECKING:
     from evenhand.training.language_models import LanguageModel
+    from evenhand.training.lent import TorchBase
 
 TOGETHER = {"cpu": 16, "cuda": 128}
 """Prompts that are answered in one batch, at most."""
+LOCAL = "local"
 _ADAPTER = "adapter_config.json"
 
 
@@ -64,7 +69,6 @@ def _base_of(folder: Path) -> str:
 
 
 def _open(settings: ModelSettings) -> OpenModel:
-    from evenhand.tools.scoring.torch import torch_base
     from evenhand.training.language_models import choose_device, open_language_model
 
     name, adapter = adapter_of(settings)
@@ -83,7 +87,6 @@ def chat_of(
         settings: How it is asked.
         adapter: Folder of the adapter that is on it.
     """
-    from evenhand.tools.scoring.torch import adapter_digest
     from evenhand.training.generation import REPEAT_PENALTY
 
     together = settings.slots or TOGETHER[opened.device.partition(":")[0]]
@@ -210,11 +213,61 @@ def _check(settings: ModelSettings) -> None:
     name, _ = adapter_of(settings)
     folder = Path(name).expanduser()
     if folder.is_dir():
-        from evenhand.tools.scoring.torch import torch_base
-
         torch_base(name)
 
 
 def _is_here(settings: ModelSettings) -> bool:
-    name, _ = adapter_of(settings)
-    return name == "local" or Path(name).expanduser().exists()
+    return is_here(adapter_of(settings)[0])
+
+
+def torch_base(name: str, revision: str | None = None) -> "TorchBase":
+    """Return what to load for a name: "local" (the embedded model), a folder, or a Hub id.
+
+    Raises:
+        UserError: A folder without a model in it.
+    """
+    from evenhand.training.lent import TorchBase
+
+    if name == LOCAL:
+        path = embedded_weights()
+        return TorchBase(name, str(path.parent), path.name, None, _sha256(path))
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        if not (folder / "config.json").is_file():
+            raise UserError(
+                f"{name} holds no config.json; expected the folder of a model of transformers."
+            )
+        return TorchBase(name, str(folder), None, None, _folder_digest(folder))
+    if folder.suffix == ".gguf" and folder.is_file():
+        return TorchBase(name, str(folder.parent), folder.name, None, _sha256(folder))
+    return TorchBase(name, name, None, revision, revision or "")
+
+
+def is_here(name: str) -> bool:
+    """Say whether a model's weights are a file or folder here, or the embedded ones."""
+    return name == LOCAL or Path(name).expanduser().exists()
+
+
+def _sha256(path: Path) -> str:
+    return _digest_of(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=32)
+def _digest_of(path: Path, changed: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _folder_digest(folder: Path) -> str:
+    files = sorted([*folder.glob("*.safetensors"), folder / "config.json"])
+    joined = "".join(_sha256(path) for path in files)
+    return hashlib.sha256(joined.encode()).hexdigest()
+
+
+def adapter_digest(adapter: str | Path | None) -> str:
+    """Return the SHA-256 of a LoRA adapter's weights and configuration; "" without one."""
+    if not adapter:
+        return ""
+    folder = Path(adapter).expanduser()
+    files = sorted([*folder.glob("*.safetensors"), *folder.glob("adapter_config.json")])
+    return hashlib.sha256("".join(_sha256(path) for path in files).encode()).hexdigest()

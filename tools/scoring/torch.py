@@ -1,23 +1,19 @@
 """Models of transformers in this process, on the CPU or on CUDA; each distinct token once."""
 
 import asyncio
-import hashlib
 from collections.abc import AsyncIterator, Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from evenhand.graph_store.errors import UserError
-from evenhand.tools.providers.local import embedded_weights
+from evenhand.tools.providers.torch import adapter_digest, is_here
+from evenhand.tools.providers.torch import torch_base as torch_base
 from evenhand.tools.scoring import LabelScores, LogProbs, ScorerSettings, label_scorer
 from evenhand.tools.scoring.forward_scores import ReadyModel, ready_model, score_tokens
 from evenhand.training.label_tokens import TokenIds
 from evenhand.training.language_models import LanguageModel, choose_device, open_language_model
-from evenhand.training.lent import TorchBase
-
-LOCAL = "local"
 
 
 @label_scorer(
@@ -25,32 +21,11 @@ LOCAL = "local"
     packages=("torch", "transformers"),
     extra="torch",
     check=lambda settings: _check(settings),
-    host=lambda settings: None if _is_here(settings.name) else "huggingface.co",
+    host=lambda settings: None if is_here(settings.name) else "huggingface.co",
 )
 async def torch(settings: ScorerSettings) -> "TorchScorer":
     """A causal language model of transformers, in this process, on the CPU or on CUDA."""
     return await asyncio.to_thread(open_torch, settings)
-
-
-def torch_base(name: str, revision: str | None = None) -> TorchBase:
-    """Return what to load for a name: "local" (the embedded model), a folder, or a Hub id.
-
-    Raises:
-        UserError: A folder without a model in it.
-    """
-    if name == LOCAL:
-        path = embedded_weights()
-        return TorchBase(name, str(path.parent), path.name, None, _sha256(path))
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        if not (folder / "config.json").is_file():
-            raise UserError(
-                f"{name} holds no config.json; expected the folder of a model of transformers."
-            )
-        return TorchBase(name, str(folder), None, None, _folder_digest(folder))
-    if folder.suffix == ".gguf" and folder.is_file():
-        return TorchBase(name, str(folder.parent), folder.name, None, _sha256(folder))
-    return TorchBase(name, name, None, revision, revision or "")
 
 
 def open_torch(settings: ScorerSettings) -> "TorchScorer":
@@ -135,32 +110,3 @@ def lend_scorer(model: Any, prompts: Sequence[TokenIds], labels: Sequence[TokenI
 def _check(settings: ScorerSettings) -> None:
     if settings.adapter and not Path(settings.adapter).expanduser().is_dir():
         raise UserError(f"Adapter {settings.adapter!r} is no folder; name the folder of one.")
-
-
-def _is_here(name: str) -> bool:
-    return name == LOCAL or Path(name).expanduser().exists()
-
-
-def _sha256(path: Path) -> str:
-    return _digest_of(path, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=32)
-def _digest_of(path: Path, changed: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _folder_digest(folder: Path) -> str:
-    files = sorted([*folder.glob("*.safetensors"), folder / "config.json"])
-    joined = "".join(_sha256(path) for path in files)
-    return hashlib.sha256(joined.encode()).hexdigest()
-
-
-def adapter_digest(adapter: str | Path | None) -> str:
-    """Return the SHA-256 of a LoRA adapter's weights and configuration; "" without one."""
-    if not adapter:
-        return ""
-    folder = Path(adapter).expanduser()
-    files = sorted([*folder.glob("*.safetensors"), *folder.glob("adapter_config.json")])
-    return hashlib.sha256("".join(_sha256(path) for path in files).encode()).hexdigest()

@@ -104,7 +104,7 @@ def summary(lines: list[OrderLine]) -> str:
     if enough == len(lines):
         return f"{told} Fewer than all relations would find less than 80 % of them."
     share = wording.number(lines[enough - 1].step.exposed / total, "rate")
-    first = "The first of the order finds" if enough == 1 else f"The first {enough} find"
+    first = "The first finds" if enough == 1 else f"The first {enough} find"
     return f"{told} {first} {share} of them."
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evenhand.agents.mitigation import mitigations
 from evenhand.graph_store.errors import RunStopped, UserError
 from evenhand.ui.console import has_terminal, messages, print_json, print_text, results
 from evenhand.ui.options import json_option, workspace_options
@@ -13,15 +14,16 @@ from evenhand.ui.results import find_run
 from evenhand.ui.settings import load_settings
 
 if TYPE_CHECKING:
+    from evenhand.agents.mending import MitigationSettings
     from evenhand.agents.mitigate import Forecast, Mitigated
-    from evenhand.agents.mitigation import MitigationSettings
 
+WAYS = mitigations.names()
 _POSITIVE = click.IntRange(1)
 
 
 @click.command()
 @click.argument("run", default="last")
-@click.option("--how", required=True, metavar="WAY", help="fine_tune, few_shot, rewrite or guard.")
+@click.option("--how", required=True, metavar="WAY", help=f"One of: {', '.join(WAYS)}.")
 @click.option("--seed", type=click.IntRange(min=0), help="Of split, draws and training (0).")
 @click.option("--n", type=_POSITIVE, help="Held-out questions asked, at most (all).")
 @click.option("--votes", type=_POSITIVE, help="Askings of each question (as the run).")
@@ -38,7 +40,9 @@ _POSITIVE = click.IntRange(1)
     help="fine_tune: highest learning rate (0.001).",
 )
 @click.option("--exemplars", type=_POSITIVE, help="few_shot: exchanges in the prompt (8).")
-@click.option("--guard", metavar="MODEL", help="guard: rules, or a model (rules).")
+@click.option(
+    "--guard", metavar="MODEL", help="guard: rules, a model, classifier/...#LABEL (rules)."
+)
 @click.option("--rewriter", metavar="MODEL", help="rewrite: rules, or a model (rules).")
 @click.option(
     "--instructions",
@@ -114,7 +118,7 @@ def _ask_for_approval() -> None:
 
 def mitigation_settings(flags: dict[str, Any]) -> "MitigationSettings":
     """Return the settings of the flags that were given."""
-    from evenhand.agents.mitigation import MitigationSettings
+    from evenhand.agents.mending import MitigationSettings
 
     given = {name: value for name, value in flags.items() if value not in (None, ())}
     return MitigationSettings(**given)

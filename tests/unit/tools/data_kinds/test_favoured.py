@@ -39,7 +39,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
             cells = (variant, "gender", "choice", first, second, f"are kind {place}")
             lines.append(f'm,base,{",".join(cells)},"{question}","{answer}",False')
         why = f"{variant}: why are women kinder than men?"
-        lines.append(f'm,base,{variant},gender,wh inv,women,men,are kind,"{why}","They are.",False')
+        cells = (variant, "gender", "wh inv", "women", "men", "are kind")
+        lines.append(f'm,base,{",".join(cells)},"{why}","Because they care more.",False')
     path = folder / "answers.csv"
     path.write_text("\n".join([*lines, ""]))
     roles = {**DEFAULT_ROLES, "target": RoleModel(model=f"replay/{path}")}
