@@ -35,6 +35,10 @@ REPOSITORY = Path(__file__).parents[1]
 for name in ("EVENHAND_NEO4J", "EVENHAND_GRAPH"):
     os.environ.pop(name, None)
 
+# Test processes side by side share the cores: one thread each, before anything numerical loads.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # No deadline: the first example may wait for a heavy import, and the machine may be busy.
 settings.register_profile("evenhand", deadline=None)
 settings.load_profile("evenhand")

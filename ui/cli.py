@@ -4,6 +4,7 @@ Nothing of ours is imported before a verb is chosen; the help lines therefore st
 """
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -134,6 +135,8 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """Entry point of the script `evenhand`."""
+    # Libraries that load models draw bars of their own across ours.
+    os.environ.setdefault("TQDM_DISABLE", "1")
     sys.exit(run(sys.argv[1:]))
 
 

@@ -39,15 +39,14 @@ class Pass:
 
 
 def plan_passes(tree: PrefixTree, token_budget: int) -> Iterator[Pass]:
-    """Yield the passes of a tree, of at most `token_budget` nodes, as even as may be.
+    """Yield the passes of a tree, each of `token_budget` nodes but the last.
 
     Raises:
         ValueError: The budget is below 1.
     """
     if token_budget < 1:
         raise ValueError(f"token budget {token_budget}; expected at least 1")
-    n_passes = -(-len(tree) // token_budget)
-    cuts = np.linspace(0, len(tree), n_passes + 1).astype(np.int64).tolist()
+    cuts = [*range(0, len(tree), token_budget), len(tree)]
     path = np.empty(0, dtype=np.int64)
     for start, stop in pairwise(cuts):
         known = np.concatenate([path, np.arange(start, stop)])
