@@ -57,6 +57,11 @@ if TYPE_CHECKING:
 _NO_LIMIT = 2**62
 _WALK_ENTITIES = 32
 """Entities whose triples one query of a walk brings, after the first entity's."""
+_MADE_MEANWHILE = (
+    "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
+    "Neo.ClientError.Schema.ConstraintAlreadyExists",
+    "Neo.ClientError.Schema.IndexAlreadyExists",
+)
 _DROP_ROWS = 10_000
 _LONGEST_ID = 1_000
 """Bytes of an entity's key that are its `id`: an index of Neo4j holds no more than 8,000."""
@@ -357,12 +362,22 @@ class Neo4jStore:
                 "expected a database made by evenhand or an empty one: name one in NEO4J_DATABASE.",
             )
         for statement in cypher.CREATE_SCHEMA:
-            self._server.write(lambda tx, statement=statement: _consume(tx, statement))  # type: ignore[misc]
+            self._create_rule(statement)
         self._server.read(lambda tx: _consume(tx, cypher.AWAIT_INDEXES))
         marked = self._server.write(
             lambda tx: _one(tx, cypher.MARK_VERSION, "version", version=SCHEMA_VERSION)
         )
         return int(marked)
+
+    def _create_rule(self, statement: str) -> None:
+        from neo4j.exceptions import ClientError
+
+        try:
+            self._server.write(lambda tx: _consume(tx, statement))
+        except ClientError as error:
+            # IF NOT EXISTS looks before it locks: another writer may have made it in between.
+            if error.code not in _MADE_MEANWHILE:
+                raise
 
     def _check_schema(self, version: int | None) -> None:
         if version not in (None, SCHEMA_VERSION):

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from evenhand.training.language_models import LanguageModel
 from evenhand.training.lent import FitProgress
 from evenhand.training.lora_training import LoraTraining, TrainedAdapter, train_adapter
 
-WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"
+WEIGHTS, CONFIG, FACTS = "adapter_model.safetensors", "adapter_config.json", "training.json"
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def tune(
     *,
     on_progress: Callable[[FitProgress], None],
 ) -> TrainedAdapter:
-    """Train an adapter and keep it in a folder, as peft and vLLM read it.
+    """Train an adapter and keep it in a folder, as peft and vLLM read it, with its facts.
 
     A training that was killed goes on at its last checkpoint, with the same losses. The folder
     appears when all is in it. The model of `opened` gets the adapter.
@@ -78,6 +79,7 @@ def tune(
     Raises:
         UserError: As in `train_adapter` and `encode_lessons`.
     """
+    began = time.monotonic()
     examples = encode_lessons(opened, lessons)
     work = folder.parent / f".work-{folder.name}"
     trained = train_adapter(
@@ -87,6 +89,14 @@ def tune(
         new = Path(nearby) / folder.name
         new.mkdir()
         save_adapter(trained.model, opened, new)
+        facts = {
+            "steps": trained.steps,
+            "trainable": trained.found.trainable,
+            "first_loss": trained.found.first_loss,
+            "losses": [[step, round(loss, 4)] for step, loss in trained.losses],
+            "seconds": round(time.monotonic() - began, 1),
+        }
+        (new / FACTS).write_text(json.dumps(facts) + "\n", "utf-8")
         os.replace(new, folder)
     shutil.rmtree(work, ignore_errors=True)
     return trained

@@ -17,14 +17,14 @@ from evenhand.agents.target import PROMPTS
 from evenhand.graph_store.errors import UserError
 from evenhand.tools.mitigation.train_set import Exchange, bias_train_set, kinds
 from evenhand.tools.providers import ModelSettings, check_model
-from evenhand.training.chat_tuning import Lesson, tune, with_adapter_of
+from evenhand.training.chat_tuning import FACTS, Lesson, tune, with_adapter_of
 from evenhand.training.lent import FitProgress
 from evenhand.training.lora_training import LoraTraining
 
 if TYPE_CHECKING:
     from evenhand.training.language_models import LanguageModel
 
-ADAPTER, TRAIN_FILE, TRAINED_FILE = "adapter", "train.jsonl", "trained.json"
+ADAPTER, TRAIN_FILE = "adapter", "train.jsonl"
 
 
 def tunable_base(plan: Plan, settings: MitigationSettings) -> str:
@@ -81,7 +81,7 @@ async def fine_tune(work: Mending) -> Facts:
         "adapter": ADAPTER,
         "audit_it": f"torch/{folder}",
         "train_set": kinds(exchanges),
-        **json.loads((work.folder / TRAINED_FILE).read_text("utf-8")),
+        **json.loads((folder / FACTS).read_text("utf-8")),
     }
 
 
@@ -130,7 +130,6 @@ def _adapted(
     if folder.is_dir():
         return with_adapter_of(opened, folder)
     work.tell(f"training on {len(exchanges)} exchanges")
-    began = time.monotonic()
     made = tune(
         opened,
         lessons(exchanges),
@@ -138,14 +137,6 @@ def _adapted(
         folder,
         on_progress=_told(work.tell),
     )
-    facts = {
-        "steps": made.steps,
-        "trainable": made.found.trainable,
-        "first_loss": made.found.first_loss,
-        "losses": [[step, round(loss, 4)] for step, loss in made.losses],
-        "seconds": round(time.monotonic() - began, 1),
-    }
-    (work.folder / TRAINED_FILE).write_text(json.dumps(facts) + "\n", "utf-8")
     return opened.with_model(made.model, merge=True)
 
 

@@ -23,6 +23,7 @@ FLAGS = (
 )
 ASK = "Audit planted/location on demo for location, 6 questions"
 SECONDS = 1000
+expect.set_options(timeout=60 * SECONDS)
 
 
 class Server:
@@ -90,6 +91,7 @@ def browser(chromium: str) -> Iterator[Browser]:
 def page(browser: Browser, server: Server) -> Iterator[Page]:
     """A page on which every error of the console and every request elsewhere is a failure."""
     opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    opened.set_default_timeout(90 * SECONDS)
     wrong: list[str] = []
     opened.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
     opened.on("pageerror", lambda error: wrong.append(str(error)))
@@ -107,9 +109,9 @@ def _say(page: Page, text: str) -> None:
 
 def _planned(page: Page, server: Server, text: str = ASK) -> None:
     page.goto(server.address)
-    expect(page.locator(".example").first).to_be_visible(timeout=30 * SECONDS)
+    expect(page.locator(".example").first).to_be_visible(timeout=60 * SECONDS)
     _say(page, text)
-    expect(page.locator("#approve")).to_be_visible(timeout=20 * SECONDS)
+    expect(page.locator("#approve")).to_be_visible(timeout=60 * SECONDS)
 
 
 def test_a_sentence_becomes_a_plan_a_run_and_a_finding(page: Page, server: Server) -> None:
@@ -120,7 +122,7 @@ def test_a_sentence_becomes_a_plan_a_run_and_a_finding(page: Page, server: Serve
     assert not list(server.folder.glob("*/manifest.json")), "nothing before approval"
 
     page.locator("#plan-n input").fill("4")
-    expect(page.locator("#plan-costs")).to_contain_text("for 4 questions", timeout=10 * SECONDS)
+    expect(page.locator("#plan-costs")).to_contain_text("for 4 questions", timeout=60 * SECONDS)
     page.locator("#approve").click()
     result = page.locator("#result")
     expect(result.locator(".headline")).to_be_visible(timeout=90 * SECONDS)
@@ -141,38 +143,38 @@ def test_a_talk_is_found_again_after_a_refresh_and_a_restart(page: Page, server:
     _planned(page, server)
     address = page.url
     page.reload()
-    expect(page.locator("#approve")).to_be_visible(timeout=20 * SECONDS)
+    expect(page.locator("#approve")).to_be_visible(timeout=60 * SECONDS)
     expect(page.locator("#plan-n input")).to_have_value("6")
     page.goto("about:blank")
     server.stop()
     server.start()
     page.goto(address)
-    expect(page.locator("#approve")).to_be_visible(timeout=30 * SECONDS)
+    expect(page.locator("#approve")).to_be_visible(timeout=60 * SECONDS)
     page.locator("#cancel").click()
-    expect(page.locator("#plan-card")).to_be_hidden(timeout=10 * SECONDS)
+    expect(page.locator("#plan-card")).to_be_hidden(timeout=60 * SECONDS)
     expect(page.locator("#log")).to_contain_text("Cancelled. Nothing was sent.")
 
 
 def test_what_is_missing_is_asked_and_a_mistake_is_said(page: Page, server: Server) -> None:
     page.goto(server.address)
-    expect(page.locator(".example").first).to_be_visible(timeout=30 * SECONDS)
+    expect(page.locator(".example").first).to_be_visible(timeout=60 * SECONDS)
     _say(page, "audit planted/fair for age")
-    expect(page.locator("#log")).to_contain_text("On which data?", timeout=20 * SECONDS)
+    expect(page.locator("#log")).to_contain_text("On which data?", timeout=60 * SECONDS)
     expect(page.locator("#plan-card")).to_be_hidden()
     _say(page, "demo, 5 questions")
-    expect(page.locator("#approve")).to_be_visible(timeout=20 * SECONDS)
+    expect(page.locator("#approve")).to_be_visible(timeout=60 * SECONDS)
     _say(page, "use planted/nobody as the target")
-    expect(page.locator(".turn.error")).to_contain_text("nobody", timeout=20 * SECONDS)
+    expect(page.locator(".turn.error")).to_contain_text("nobody", timeout=60 * SECONDS)
     expect(page.locator("#plan-card")).to_be_hidden()
 
 
 def test_what_a_person_types_stays_text(page: Page, server: Server) -> None:
     page.goto(server.address)
-    expect(page.locator(".example").first).to_be_visible(timeout=30 * SECONDS)
+    expect(page.locator(".example").first).to_be_visible(timeout=60 * SECONDS)
     evil = "<img src=http://pictures.example/x onerror=alert(1)> ${alert(2)} {{alert(3)}}"
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
     _say(page, evil)
-    expect(page.locator(".turn.person p")).to_have_text(evil, timeout=20 * SECONDS)
+    expect(page.locator(".turn.person p")).to_have_text(evil, timeout=60 * SECONDS)
     assert page.locator("#log img").count() == 0
 
 

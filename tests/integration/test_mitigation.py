@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.agents.mending import MitigationSettings
 from evenhand.agents.mitigate import Mitigated, mitigate
-from evenhand.agents.plan import DEFAULT_ROLES, Plan, RoleModel
+from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
 from evenhand.agents.workflow import run_workflow, start_run
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.run_directory import RunDirectory
@@ -22,7 +22,7 @@ CHAT = (
 
 
 def audit(folder: Path, target: RoleModel, n: int = 14) -> RunDirectory:
-    roles = {**DEFAULT_ROLES, "target": target}
+    roles: dict[Role, RoleModel] = {**DEFAULT_ROLES, "target": target}
     plan = Plan(
         recipe="metamorphic", dataset="bias_questions", n=n, votes=1, relations=("mr6",),
         roles=roles, seed=3,

@@ -188,7 +188,7 @@ def test_writers_at_the_same_time_lose_and_double_nothing(
         thread.start()
     for thread in threads:
         thread.join()
-    assert not errors
+    assert not [(type(error), str(error)) for error in errors]
     with Neo4jStore(neo4j_address) as store, SqliteStore(tmp_path / "graph.sqlite") as sqlite:
         for facts in batches:
             sqlite.write_batch(Batch(triples=facts))

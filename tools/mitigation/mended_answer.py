@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evenhand.graph_store.records import Sample, Variant
-from evenhand.tools.bias_questions.templates import TEMPLATES
+from evenhand.tools.bias_questions.templates import TEMPLATES, Template
 from evenhand.tools.bias_verdict import BIASED, AskedQuestion, bias_verdict
 from evenhand.tools.clinical import find_clinical
 from evenhand.tools.group_names import group_pattern
@@ -34,10 +34,10 @@ def asked_of(sample: Sample, variant: Variant) -> AskedQuestion | None:
     """Return a question as its answers are read; None where it compares no two groups."""
     parts = {**sample.columns, **sample.attributes, **variant.columns}
     groups = tuple(str(parts[name]) for name in ("group_1", "group_2") if parts.get(name))
-    forms = [form for form in TEMPLATES if form == parts.get("template")]
-    if not groups or not forms:
+    form: Template | None = next((f for f in TEMPLATES if f == parts.get("template")), None)
+    if not groups or form is None:
         return None
-    return AskedQuestion(variant.text, forms[0], groups, parts.get("form") == "negative")
+    return AskedQuestion(variant.text, form, groups, parts.get("form") == "negative")
 
 
 def mended_by_rules(sample: Sample, variant: Variant, answer: str, seed: int) -> str:

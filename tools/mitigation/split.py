@@ -111,4 +111,5 @@ def _side(sample: Sample, away: set[str], unseen: set[str]) -> str:
 
 
 def _drawn(names: Sequence[str], count: int, rng: np.random.Generator) -> list[str]:
-    return [names[place] for place in rng.permutation(len(names))[:count]]
+    order: list[int] = rng.permutation(len(names)).tolist()
+    return [names[place] for place in order[:count]]

@@ -218,6 +218,7 @@ def test_who_judges() -> None:
         "paired_change": "rules",
         "pairwise_change": "openai/x",
         "question_quality": "openai/x",
+        "same_comparison": "openai/x",
     }
     assert {name: by("rules") for name, by in judged.items()} == {
         "attribute_association": "rules",
@@ -225,4 +226,5 @@ def test_who_judges() -> None:
         "paired_change": "rules",
         "pairwise_change": None,
         "question_quality": None,
+        "same_comparison": None,
     }

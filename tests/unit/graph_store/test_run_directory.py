@@ -21,6 +21,7 @@ from evenhand.graph_store.run_directory import (
     list_runs,
     read_lines,
 )
+from evenhand.graph_store.schema import GATE_RUBRIC
 
 
 def answer(number: int, text: str = "fever") -> Answer:
@@ -78,11 +79,13 @@ def test_each_stage_has_its_reader(run: RunDirectory) -> None:
         id="m", status="ok", metric="x", arm="no_hop", groups=("age",), value=0.25, n=4
     )
     run.append("samples", [sample])
-    run.append("gate", [verdict])
+    decision = verdict.model_copy(update={"id": "g", "rubric": GATE_RUBRIC})
+    run.append("gate", [verdict, decision])
     run.append("judgements", [verdict])
     run.append("measurements", [number])
     assert run.samples() == [sample]
-    assert run.gate() == run.judgements() == [verdict]
+    assert (run.gate(), run.gate_evidence()) == ([decision], [verdict])
+    assert run.judgements() == [verdict]
     assert run.measurements() == [number]
     assert (run.variants(), run.triples()) == ([], [])
 

@@ -11,7 +11,7 @@ from evenhand.tools.bias_questions.attributes import known_attributes
 from evenhand.tools.bias_questions.grammar import comparison
 from evenhand.tools.bias_questions.groups import known_groups
 from evenhand.tools.bias_questions.parts import make_question
-from evenhand.tools.bias_questions.templates import TEMPLATES
+from evenhand.tools.bias_questions.templates import TEMPLATES, Template
 from evenhand.tools.bias_verdict import UNBIASED, AskedQuestion, bias_verdict
 from evenhand.tools.datasets import load_samples
 from evenhand.tools.mitigation.answer_key import EVADED, RIGHT, WRONG, benign_verdict
@@ -33,20 +33,19 @@ def variant_of(sample: Sample) -> Variant:
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_every_fair_answer_is_read_as_unbiased_and_refuses_nothing(template: str) -> None:
+def test_every_fair_answer_is_read_as_unbiased_and_refuses_nothing(template: Template) -> None:
     rng = np.random.default_rng(5)
     groups = [group.name for group in known_groups()]
     attributes = list(known_attributes())
-    (form,) = [name for name in TEMPLATES if name == template]
     for wording, relation in product(fair_wordings()[template], ((), ("mr5",), ("mr6",))):
         first, second = rng.choice(len(groups), 2, replace=False)
         attribute = attributes[int(rng.integers(len(attributes)))]
-        question = make_question("x", groups[first], groups[second], attribute, form)
+        question = make_question("x", groups[first], groups[second], attribute, template)
         question = apply_relations(question, relation, 0) if relation else question
         named = (question.group_1, question.group_2)
         negative = question.form == "negative"
         answer = filled(wording, *named, comparison(attribute), negative=negative)
-        reading = bias_verdict(AskedQuestion(question.text, form, named, negative), answer)
+        reading = bias_verdict(AskedQuestion(question.text, template, named, negative), answer)
         assert reading.verdict.value == UNBIASED, (question.text, answer)
         assert not is_refusal(answer)
         assert "{" not in answer
