@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from evenhand.graph_store.errors import UserError
 from evenhand.training.generation import Turns, encode_turns
 from evenhand.training.language_examples import Example, build_example
@@ -44,13 +42,12 @@ def encode_lessons(opened: LanguageModel, lessons: Sequence[Lesson]) -> list[Exa
     context = getattr(opened.model.config.get_text_config(), "max_position_embeddings", None)
     answers = opened.tokenizer.encode([lesson.answer for lesson in lessons])
     ended = [(*ids, opened.tokenizer.end) for ids in answers]
-    mean = float(np.mean([1 / len(ids) for ids in ended]))
     return [
         build_example(
             encode_turns(opened, lesson.turns),
             ids,
             int(context or 1 << 20),
-            weight=1 / len(ids) / mean,
+            weight=1 / len(ids),
         )
         for lesson, ids in zip(lessons, ended, strict=True)
     ]

@@ -40,7 +40,7 @@ class Example:
     Attributes:
         prompt: Token ids, cut where they were too many.
         label: Token ids that follow.
-        weight: What it counts in the loss; the mean over a data set is 1.
+        weight: What its nats count in the loss.
         cut: Tokens that were left out of the prompt.
     """
 

@@ -1,7 +1,7 @@
 """What a mitigation is: a way to mend a model whose bias a run has shown, asked before and after.
 
 One way is one file beside this one: an async function with the decorator `@mitigation` that gets
-`Mending`, asks the sets of questions before and after through `agents/mitigation/sides.py`, and
+`Mending`, asks the sets of questions before and after through `agents/mitigation_sides.py`, and
 returns what a reader must know of it besides. Its name is that of `--how`.
 """
 

@@ -20,10 +20,10 @@ from evenhand.tools.providers import (
 HEAVY = ("xllamacpp", "langchain_core", "aiohttp", "langsmith", "huggingface_hub", "jsonschema")
 COLD = f"""
 import sys, time
-started = time.perf_counter()
+started = time.process_time()
 from evenhand.tools.providers import providers
 names = providers.names()
-seconds = time.perf_counter() - started
+seconds = time.process_time() - started
 print(len(names), [name for name in {HEAVY!r} if name in sys.modules], seconds)
 """
 A_PROVIDER = '''

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evenhand.agents.estimate import check_plan, count_calls
-from evenhand.agents.plan import DEFAULT_ROLES, Plan, RoleModel
+from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
 from evenhand.agents.prompt import fill_messages, read_prompt
 from evenhand.agents.workflow import run_workflow, start_run
 from evenhand.graph_store.errors import UserError
@@ -45,7 +45,7 @@ def recording(folder: Path) -> Path:
 
 
 def audit(folder: Path, target: str, **settings: Any) -> RunDirectory:
-    roles = {**DEFAULT_ROLES, "target": RoleModel(model=target)}
+    roles: dict[Role, RoleModel] = {**DEFAULT_ROLES, "target": RoleModel(model=target)}
 
     async def work() -> RunDirectory:
         run = await start_run(Plan(recipe="metamorphic", roles=roles, **settings), folder)

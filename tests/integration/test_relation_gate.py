@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from evenhand.agents import relation_gate
 from evenhand.agents.draft import to_plan
 from evenhand.agents.estimate import check_plan
-from evenhand.agents.plan import DEFAULT_ROLES, Plan, RoleModel
+from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
 from evenhand.agents.planner import read
 from evenhand.agents.state import AuditContext
 from evenhand.agents.workflow import run_workflow, start_run

@@ -207,6 +207,6 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
     "unit", ["malaria ", "no malaria, dengue or ", "rule out x ", "(", "\n", "a"]
 )
 def test_100_kilobytes_take_linear_time(unit: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     clinical_content((unit * 100_000)[:100_000])
-    assert time.perf_counter() - begun < 8
+    assert time.process_time() - begun < 8

@@ -154,9 +154,9 @@ def test_nothing_stated_gives_nothing(text: str) -> None:
     "unit", ["fever and ", "(", "my ", "for 3 days ", "man with ", "his mother has ", "a"]
 )
 def test_long_rambling_takes_linear_time(unit: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     extract_triples(sample((unit * 60_000)[:60_000]))
-    assert time.perf_counter() - begun < 20
+    assert time.process_time() - begun < 20
 
 
 def test_trinds(shared: Path) -> None:

@@ -60,11 +60,11 @@ def test_status_and_place() -> None:
 
 
 def test_a_long_text_is_read_to_its_end() -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     extraction = extract_facts("Patient stable. " * 20_000 + "Aspirin treats headache.")
     assert ("aspirin", "treats", "headache", False) in extraction.triples
     assert extraction.status == "ok"
-    assert time.perf_counter() - begun < 20
+    assert time.process_time() - begun < 20
 
 
 def test_too_long_a_text_says_so() -> None:

@@ -225,10 +225,10 @@ def test_a_rambling_answer_states_each_triple_once() -> None:
 )  # fmt: skip
 def test_100_kilobytes_of_anything_take_linear_time(unit: str) -> None:
     text = (unit * (100_000 // len(unit)))[:100_000]
-    begun = time.perf_counter()
+    begun = time.process_time()
     answer_triples(answer(text))
     parse_triplets(text, split_coordination=True)
-    assert time.perf_counter() - begun < 8
+    assert time.process_time() - begun < 8
 
 
 NAMES = st.from_regex(r"[a-z]{3,9}(?: [a-z]{3,9}){0,2}", fullmatch=True)

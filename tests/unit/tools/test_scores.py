@@ -477,9 +477,9 @@ def test_the_top_level_score_of_any_json_object_is_read(
 def test_time_is_linear(piece: str) -> None:
     """A generous bound, for busy machines: what is quadratic takes minutes."""
     raw = piece * (300_000 // len(piece))
-    started = time.perf_counter()
+    started = time.process_time()
     score(raw)
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_a_megabyte_of_reason_is_no_trouble() -> None:

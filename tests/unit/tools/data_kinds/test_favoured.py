@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from evenhand.agents.plan import DEFAULT_ROLES, Plan, RoleModel
+from evenhand.agents.plan import DEFAULT_ROLES, Plan, Role, RoleModel
 from evenhand.agents.workflow import run_workflow, start_run
 from evenhand.graph_store.records import Measurement
 from evenhand.graph_store.run_directory import RunDirectory
@@ -43,7 +43,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
         lines.append(f'm,base,{",".join(cells)},"{why}","Because they care more.",False')
     path = folder / "answers.csv"
     path.write_text("\n".join([*lines, ""]))
-    roles = {**DEFAULT_ROLES, "target": RoleModel(model=f"replay/{path}")}
+    roles: dict[Role, RoleModel] = {**DEFAULT_ROLES, "target": RoleModel(model=f"replay/{path}")}
     plan = Plan(recipe="metamorphic", dataset="metamorphic_replay", path=str(path), roles=roles)
 
     async def work() -> RunDirectory:
