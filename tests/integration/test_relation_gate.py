@@ -60,7 +60,7 @@ def strays(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def audit(workspace: Path, judge: str = "rules", **settings: Any) -> RunDirectory:
-    roles = {
+    roles: dict[Role, RoleModel] = {
         **DEFAULT_ROLES,
         "target": RoleModel(model="echo/Neither of them."),
         "judge": RoleModel(model=judge, temperature=0),
