@@ -104,8 +104,8 @@ def test_each_answer_counts_alike_and_has_its_end(opened: LanguageModel) -> None
     lessons = [Lesson((("user", "Man"),), "cough"), Lesson((("user", "Man"),), "cough fever " * 5)]
     short, long = encode_lessons(opened, lessons)
     assert short.label[-1] == long.label[-1] == opened.tokenizer.end
-    assert short.weight * len(short.label) == pytest.approx(long.weight * len(long.label))
-    assert (short.weight + long.weight) / 2 == pytest.approx(1)
+    assert short.weight * len(short.label) == pytest.approx(1), "a loss in nats a token"
+    assert long.weight * len(long.label) == pytest.approx(1)
 
 
 def test_a_tuned_model_answers_as_it_was_taught_opened_by_its_folder(
