@@ -319,7 +319,7 @@ def profile(model: Model, task: Task) -> None:
 
 
 def _group(name: str) -> str:
-    if name in ("aten::mm", "aten::addmm", "aten::addmm_"):
+    if name in ("aten::mm", "aten::addmm", "aten::addmm_", "mkl::_mkl_linear"):
         return "products of weights"
     if "attention" in name:
         return "attention"
