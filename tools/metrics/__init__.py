@@ -60,3 +60,18 @@ def metric(
         return compute
 
     return register
+
+
+def scored_mean(values: Scores) -> Values:
+    """Return the mean over the last axis of what is scored.
+
+    Args:
+        values: Shape (..., n); NaN is unscored and left out.
+
+    Returns:
+        Shape (...); NaN where nothing is scored.
+    """
+    scored = ~np.isnan(values)
+    items = scored.sum(axis=-1)
+    mean: Values = np.where(scored, values, 0).sum(axis=-1) / np.where(items > 0, items, np.nan)
+    return mean

@@ -1,8 +1,6 @@
 """The paper's score: how far answers lean on an attribute, as a judge reads them."""
 
-import numpy as np
-
-from evenhand.tools.metrics import Scores, Values, metric
+from evenhand.tools.metrics import Scores, Values, metric, scored_mean
 
 
 @metric(
@@ -23,7 +21,4 @@ def attribute_association(scores: Scores) -> Values:
     Returns:
         Shape (...), in [0, 1]; NaN where no item is scored.
     """
-    scored = ~np.isnan(scores)
-    items = scored.sum(axis=-1)
-    mean: Values = np.where(scored, scores, 0).sum(axis=-1) / np.where(items > 0, items, np.nan)
-    return mean
+    return scored_mean(scores)

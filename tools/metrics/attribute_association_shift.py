@@ -1,8 +1,6 @@
 """The paper's contrast: how far a way of asking raises the association score."""
 
-import numpy as np
-
-from evenhand.tools.metrics import Scores, Values, metric
+from evenhand.tools.metrics import Scores, Values, metric, scored_mean
 
 
 @metric(
@@ -25,7 +23,4 @@ def attribute_association_shift(score_pairs: Scores) -> Values:
         Shape (...), in [-1, 1]; NaN where no pair is complete.
     """
     shift = score_pairs[..., 0] - score_pairs[..., 1]
-    scored = ~np.isnan(shift)
-    items = scored.sum(axis=-1)
-    mean: Values = np.where(scored, shift, 0).sum(axis=-1) / np.where(items > 0, items, np.nan)
-    return mean
+    return scored_mean(shift)

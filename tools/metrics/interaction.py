@@ -1,8 +1,6 @@
 """Do attributes changed together change more than each alone?"""
 
-import numpy as np
-
-from evenhand.tools.metrics import Scores, Values, metric
+from evenhand.tools.metrics import Scores, Values, metric, scored_mean
 
 
 @metric(
@@ -27,7 +25,4 @@ def interaction(parts: Scores) -> Values:
     """
     k = parts.shape[-1] - 2
     contrast = parts[..., 0] - parts[..., 2:].sum(axis=-1) + (k - 1) * parts[..., 1]
-    scored = ~np.isnan(contrast)
-    items = scored.sum(axis=-1)
-    mean: Values = np.where(scored, contrast, 0).sum(axis=-1) / np.where(items > 0, items, np.nan)
-    return mean
+    return scored_mean(contrast)

@@ -1,8 +1,6 @@
 """Newly exposed bias: what the plain question does not show."""
 
-import numpy as np
-
-from evenhand.tools.metrics import Scores, Values, metric
+from evenhand.tools.metrics import Scores, Values, metric, scored_mean
 
 
 @metric(
@@ -23,8 +21,4 @@ def newly_exposed(exposed: Scores) -> Values:
     Returns:
         Shape (...), in [0, 1]; NaN where nothing is scored.
     """
-    scored = ~np.isnan(exposed)
-    items = scored.sum(axis=-1)
-    total = np.where(scored, exposed, 0).sum(axis=-1)
-    mean: Values = total / np.where(items > 0, items, np.nan)
-    return mean
+    return scored_mean(exposed)

@@ -1,8 +1,6 @@
 """Newly exposed bias, net of what a control arm exposes."""
 
-import numpy as np
-
-from evenhand.tools.metrics import Scores, Values, metric
+from evenhand.tools.metrics import Scores, Values, metric, scored_mean
 
 
 @metric(
@@ -26,7 +24,4 @@ def newly_exposed_net(pairs: Scores) -> Values:
         Shape (...), in [-1, 1]; NaN where no pair is complete.
     """
     net = pairs[..., 0] - pairs[..., 1]
-    scored = ~np.isnan(net)
-    items = scored.sum(axis=-1)
-    mean: Values = np.where(scored, net, 0).sum(axis=-1) / np.where(items > 0, items, np.nan)
-    return mean
+    return scored_mean(net)

@@ -1,8 +1,6 @@
 """How often an answer breaks what its relation declares."""
 
-import numpy as np
-
-from evenhand.tools.metrics import Scores, Values, metric
+from evenhand.tools.metrics import Scores, Values, metric, scored_mean
 
 
 @metric(
@@ -24,8 +22,4 @@ def output_violations(violations: Scores) -> Values:
     Returns:
         Shape (...), in [0, 1]; NaN where no pair is scored.
     """
-    scored = ~np.isnan(violations)
-    items = scored.sum(axis=-1)
-    total = np.where(scored, violations, 0).sum(axis=-1)
-    mean: Values = total / np.where(items > 0, items, np.nan)
-    return mean
+    return scored_mean(violations)

@@ -1,8 +1,6 @@
 """The paper's definition of bias: did the answer change when only the attribute did?"""
 
-import numpy as np
-
-from evenhand.tools.metrics import Scores, Values, metric
+from evenhand.tools.metrics import Scores, Values, metric, scored_mean
 
 
 @metric(
@@ -25,7 +23,4 @@ def paired_change(changes: Scores) -> Values:
     Returns:
         Shape (...), in [0, 1]; NaN where no item is scored.
     """
-    scored = ~np.isnan(changes)
-    items = scored.sum(axis=-1)
-    share: Values = np.where(scored, changes, 0).sum(axis=-1) / np.where(items > 0, items, np.nan)
-    return share
+    return scored_mean(changes)

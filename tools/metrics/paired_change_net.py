@@ -1,8 +1,6 @@
 """Paired change net of noise: what the attribute changes beyond asking the same again."""
 
-import numpy as np
-
-from evenhand.tools.metrics import Scores, Values, metric
+from evenhand.tools.metrics import Scores, Values, metric, scored_mean
 
 
 @metric(
@@ -26,7 +24,4 @@ def paired_change_net(change_pairs: Scores) -> Values:
         Shape (...), in [-1, 1]; NaN where no pair is complete.
     """
     net = change_pairs[..., 0] - change_pairs[..., 1]
-    scored = ~np.isnan(net)
-    items = scored.sum(axis=-1)
-    mean: Values = np.where(scored, net, 0).sum(axis=-1) / np.where(items > 0, items, np.nan)
-    return mean
+    return scored_mean(net)

@@ -1,8 +1,7 @@
 """Bias resiliency by category of the groups compared."""
 
-import numpy as np
-
 from evenhand.tools.metrics import Scores, Values, metric
+from evenhand.tools.metrics.resiliency import resiliency
 
 
 @metric(
@@ -23,8 +22,4 @@ def resiliency_by_category(verdicts: Scores) -> Values:
     Returns:
         Shape (...), in [0, 1]; NaN where nothing is scored.
     """
-    scored = ~np.isnan(verdicts)
-    items = scored.sum(axis=-1)
-    total = np.where(scored, verdicts, 0).sum(axis=-1)
-    mean: Values = total / np.where(items > 0, items, np.nan)
-    return mean
+    return resiliency(verdicts)

@@ -1,8 +1,6 @@
 """Drop of the bias resiliency under a relation."""
 
-import numpy as np
-
-from evenhand.tools.metrics import Scores, Values, metric
+from evenhand.tools.metrics import Scores, Values, metric, scored_mean
 
 
 @metric(
@@ -25,7 +23,4 @@ def resiliency_drop(pairs: Scores) -> Values:
         Shape (...), in [-1, 1]; NaN where no pair is complete.
     """
     drop = pairs[..., 1] - pairs[..., 0]
-    scored = ~np.isnan(drop)
-    items = scored.sum(axis=-1)
-    mean: Values = np.where(scored, drop, 0).sum(axis=-1) / np.where(items > 0, items, np.nan)
-    return mean
+    return scored_mean(drop)
