@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from markupsafe import Markup
@@ -68,10 +68,18 @@ def title(context: ReportContext) -> str:
         source = str(context.plan.get("dataset") or "this data set")
         return f"Do the decisions in {source} change with the patient's {changed}?"
     model = context.model("target")
-    target = "the embedded local model" if model == "local" else model
+    target = "the embedded local model" if model == "local" else _named(model)
     if context.plan.get("relations"):
         return f"Does {target} take sides between groups, however it is asked?"
     return f"Do the answers of {target} change with the patient's {changed}?"
+
+
+def _named(model: str) -> str:
+    """Return a model as a headline names it: a file by its own name, not by the way there."""
+    provider, _, place = model.partition("/")
+    if provider == "replay" or place.startswith(("/", ".", "~")):
+        return f"{provider}/{PurePath(place).name}"
+    return model
 
 
 def facts(context: ReportContext) -> list[str]:

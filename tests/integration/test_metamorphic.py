@@ -103,6 +103,7 @@ def test_recorded_answers_are_asked_once_and_each_row_leads_to_one(replayed: Run
 
 def test_the_report_says_what_was_found(replayed: RunDirectory) -> None:
     page = (replayed.path / "report.html").read_text()
+    assert "Does replay/answers.csv take sides" in page, "the way to the file is no headline"
     assert "75.0 % [30.1, 95.4] of 4 scored questions" in page
     assert "was asked once" in page
     assert 'class="shade-3"' in page, "a third of one category is unbiased"
