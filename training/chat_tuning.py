@@ -8,16 +8,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from evenhand.graph_store.errors import UserError
+from evenhand.training.adapter_files import adapter_of
 from evenhand.training.generation import Turns, encode_turns
 from evenhand.training.language_examples import Example, build_example
 from evenhand.training.language_models import LanguageModel
 from evenhand.training.lent import FitProgress
 from evenhand.training.lora_training import LoraTraining, TrainedAdapter, train_adapter
 
-WEIGHTS, CONFIG, FACTS = "adapter_model.safetensors", "adapter_config.json", "training.json"
+FACTS = "training.json"
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,8 @@ def tune(
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as nearby:
         new = Path(nearby) / folder.name
         new.mkdir()
-        save_adapter(trained.model, opened, new)
+        adapter_of(trained.model, opened).save(new)
+        opened.hub_tokenizer.save_pretrained(str(new))
         facts = {
             "steps": trained.steps,
             "trainable": trained.found.trainable,
@@ -104,26 +105,3 @@ def with_adapter_of(opened: LanguageModel, folder: Path) -> LanguageModel:
     from peft import PeftModel
 
     return opened.with_model(PeftModel.from_pretrained(opened.model, str(folder)), merge=True)
-
-
-def save_adapter(model: Any, opened: LanguageModel, folder: Path) -> None:
-    """Write weights and configuration of a PeftModel, and its tokenizer."""
-    from peft import get_peft_model_state_dict
-    from safetensors.torch import save_file
-
-    base = opened.base
-    config = model.peft_config["default"].to_dict()
-    config |= {
-        "base_model_name_or_path": base.path if base.gguf_file is None else base.name,
-        "inference_mode": True,
-    }
-    plain = {
-        name: sorted(value) if isinstance(value, set) else value for name, value in config.items()
-    }
-    weights = {
-        name: each.detach().cpu().contiguous().clone()
-        for name, each in get_peft_model_state_dict(model).items()
-    }
-    save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
-    (folder / CONFIG).write_text(json.dumps(plain, indent=2, sort_keys=True) + "\n", "utf-8")
-    opened.hub_tokenizer.save_pretrained(str(folder))

@@ -10,6 +10,7 @@ import numpy as np
 
 from evenhand.graph_store.errors import UserError
 from evenhand.graph_store.records import Scalar
+from evenhand.training.adapter_files import CONFIG, WEIGHTS, Adapter, adapter_of
 from evenhand.training.label_tokens import Encoded, TokenIds, encode_prompts
 from evenhand.training.language_examples import Example, build_example
 from evenhand.training.language_models import (
@@ -25,7 +26,7 @@ from evenhand.training.mimic_rows import Decisions, MimicRows
 from evenhand.training.mimics import MimicSettings, mimic
 from evenhand.training.preflight import check_leaks
 
-_FACTS, _WEIGHTS, _CONFIG = "lora.json", "adapter_model.safetensors", "adapter_config.json"
+_FACTS = "lora.json"
 _AGAIN = "fit the mimic again"
 
 
@@ -105,14 +106,6 @@ class _Facts:
     chosen: dict[str, Scalar]
 
 
-@dataclass(frozen=True)
-class _Adapter:
-    """An adapter as it is written: peft's configuration and its tensors."""
-
-    config: dict[str, Any]
-    weights: dict[str, Any]
-
-
 @mimic(
     "lora",
     title="Pretrained language model, tuned by LoRA: the level is the next token",
@@ -124,7 +117,7 @@ class _Adapter:
 class Lora:
     """Scored by the lent scorer; for that, the adapter is merged into the base's weights."""
 
-    def __init__(self, facts: _Facts, adapter: _Adapter, opened: LanguageModel, lent: Lent) -> None:
+    def __init__(self, facts: _Facts, adapter: Adapter, opened: LanguageModel, lent: Lent) -> None:
         """Keep the fitted parts and what renders and scores."""
         self._facts = facts
         self._adapter = adapter
@@ -179,7 +172,7 @@ class Lora:
             losses=trained.losses,
             chosen=_chosen(trained, examples, f"{said} {plain}".strip()),
         )
-        adapter = _adapter_of(trained.model, base.path if base.gguf_file is None else base.name)
+        adapter = adapter_of(trained.model, opened)
         return cls(facts, adapter, opened.with_model(trained.model, merge=not four_bit), lent)
 
     def predict_probabilities(self, rows: MimicRows) -> Probabilities:
@@ -210,12 +203,7 @@ class Lora:
 
     def save(self, folder: Path) -> None:
         """Write the adapter as peft and vLLM read it, tokenizer, template and our own facts."""
-        from safetensors.torch import save_file
-
-        save_file(self._adapter.weights, folder / _WEIGHTS, metadata={"format": "pt"})
-        (folder / _CONFIG).write_text(
-            json.dumps(self._adapter.config, indent=2, sort_keys=True) + "\n", "utf-8"
-        )
+        self._adapter.save(folder)
         self._opened.hub_tokenizer.save_pretrained(str(folder))
         (folder / TEMPLATE_FILE).write_text(self._renderer.template, "utf-8")
         (folder / _FACTS).write_text(json.dumps(vars(self._facts), indent=2) + "\n", "utf-8")
@@ -271,20 +259,6 @@ def _chosen(trained: TrainedAdapter, examples: Sequence[Example], said: str) -> 
     }
 
 
-def _adapter_of(model: Any, base: str) -> _Adapter:
-    from peft import get_peft_model_state_dict
-
-    config = model.peft_config["default"].to_dict()
-    config = {
-        name: sorted(value) if isinstance(value, set) else value for name, value in config.items()
-    }
-    weights = {
-        name: each.detach().cpu().contiguous().clone()
-        for name, each in get_peft_model_state_dict(model).items()
-    }
-    return _Adapter(config | {"base_model_name_or_path": base, "inference_mode": True}, weights)
-
-
 def _read_facts(path: Path) -> _Facts:
     try:
         kept: dict[str, Any] = json.loads(path.read_text("utf-8"))
@@ -303,13 +277,13 @@ def _read_facts(path: Path) -> _Facts:
         raise UserError(f"{path}: no saved adapter ({type(error).__name__}); {_AGAIN}.") from error
 
 
-def _read_adapter(folder: Path) -> _Adapter:
+def _read_adapter(folder: Path) -> Adapter:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     try:
-        config = json.loads((folder / _CONFIG).read_text("utf-8"))
-        return _Adapter(config, load_file(folder / _WEIGHTS))
+        config = json.loads((folder / CONFIG).read_text("utf-8"))
+        return Adapter(config, load_file(folder / WEIGHTS))
     except (SafetensorError, OSError, ValueError) as error:
         raise UserError(
             f"{folder}: this adapter cannot be read ({type(error).__name__}); {_AGAIN}."
