@@ -100,6 +100,21 @@ async def ask_side(work: Mending, side: Side, model: OpenModel, role: RoleModel)
                     await judge_side(context, asked)
 
 
+async def ask_target(work: Mending, side: Side) -> RoleModel:
+    """Open the run's target, ask all sets of it, close it; returns what was asked.
+
+    Raises:
+        RunStopped: A cap was reached; the same call goes on.
+    """
+    role = target_role(work)
+    model = await open_model(role.model, model_settings(role))
+    try:
+        await ask_side(work, side, model, role)
+    finally:
+        await model.close()
+    return role
+
+
 async def judge_side(context: AuditContext, asked: QuestionSet) -> None:
     """Judge the answers of a set: by the run's own judge, or by the answer key."""
     if asked.name == "bias":

@@ -10,10 +10,9 @@ from evenhand.agents.mending import Facts, Mending, MitigationSettings, Question
 from evenhand.agents.mitigation import mitigation
 from evenhand.agents.mitigation_sides import (
     RULES,
-    ask_side,
+    ask_target,
     changed_side,
     side_caller,
-    target_role,
 )
 from evenhand.agents.plan import Plan, RoleModel
 from evenhand.agents.prompt import fill_messages, prompt_hash, read_prompt
@@ -25,7 +24,7 @@ from evenhand.tools.calls import Reply, Request, call_seed
 from evenhand.tools.mitigation.comparing import compares_groups
 from evenhand.tools.model_names import check_installed
 from evenhand.tools.pairing import MAJORITY
-from evenhand.tools.providers import check_model, open_model
+from evenhand.tools.providers import check_model
 from evenhand.tools.verdicts import Verdict, parse_labels
 
 PROMPT = "guard.question.en"
@@ -52,12 +51,7 @@ async def guard(work: Mending) -> Facts:
     Nothing is asked of the target again: its answers to what passes are those of before. A blocked
     question is refused, never unbiased.
     """
-    role = target_role(work)
-    model = await open_model(role.model, model_settings(role))
-    try:
-        await ask_side(work, "before", model, role)
-    finally:
-        await model.close()
+    role = await ask_target(work, "before")
     facts: Facts = {"guard": work.settings.guard}
     for asked in work.sets:
         verdicts = await _verdicts(work, asked, role)

@@ -9,10 +9,9 @@ from evenhand.agents.mending import Facts, Mending, MitigationSettings, Question
 from evenhand.agents.mitigation import mitigation
 from evenhand.agents.mitigation_sides import (
     RULES,
-    ask_side,
+    ask_target,
     changed_side,
     side_caller,
-    target_role,
 )
 from evenhand.agents.plan import Plan, RoleModel
 from evenhand.agents.prompt import fill_messages, prompt_hash, read_prompt
@@ -21,7 +20,7 @@ from evenhand.graph_store.run_directory import RunDirectory
 from evenhand.tools.bias_verdict import BIASED, bias_verdict
 from evenhand.tools.calls import Request, call_seed
 from evenhand.tools.mitigation.mended_answer import asked_of, content_kept, mended_by_rules
-from evenhand.tools.providers import check_model, open_model
+from evenhand.tools.providers import check_model
 
 PROMPT = "rewriter.fair.en"
 RUBRIC, REWRITTEN = "fair_rewrite", "rewritten"
@@ -41,12 +40,7 @@ async def rewrite(work: Mending) -> Facts:
     benign one: in use nobody would know which is which. A rewriting that loses content is rejected,
     kept, counted, and the answer stays.
     """
-    role = target_role(work)
-    model = await open_model(role.model, model_settings(role))
-    try:
-        await ask_side(work, "before", model, role)
-    finally:
-        await model.close()
+    role = await ask_target(work, "before")
     facts: Facts = {"rewriter": work.settings.rewriter}
     for asked in work.sets:
         before = RunDirectory(work.folder / "before" / asked.name)
