@@ -74,7 +74,7 @@ async def ask_directly(
 def say_once(context: AuditContext, message: str) -> None:
     """Tell whoever follows the run a sentence, unless it was told before it was resumed."""
     if not any(event.message == message for event in context.run.events()):
-        context.run.append_event(Event(at=time.time(), kind="warning", message=message))
+        context.run.append_event(Event(at=time.time(), kind="note", message=message))
 
 
 def _prompts(chosen: RunVisits, variants: Sequence[Variant]) -> list[str]:

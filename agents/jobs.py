@@ -63,6 +63,8 @@ class RunState:
     stages: tuple[StageProgress, ...] = ()
     message: str | None = None
     """What the last error or stop said."""
+    notes: tuple[str, ...] = ()
+    """What is good to know of how it is done: the device, the method."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -199,7 +201,7 @@ class Follower:
 def step(before: RunState, event: Event) -> RunState:
     """Return the state after one more event; the status is what the last of them says."""
     if event.kind == "run":
-        return RunState("running", warnings=before.warnings)
+        return RunState("running", notes=before.notes, warnings=before.warnings)
     if event.kind == "stage" and event.stage:
         fresh = StageProgress(event.stage, first_at=event.at, last_at=event.at)
         return replace(before, status="running", stages=(*_finished(before.stages), fresh))
@@ -208,6 +210,8 @@ def step(before: RunState, event: Event) -> RunState:
         current = before.stages[-1] if before.stages else StageProgress(event.stage)
         stages = (*before.stages[:-1], _advance(current, event))
         return replace(before, status="running", stages=stages)
+    if event.kind == "note" and event.message:
+        return replace(before, notes=(*before.notes, event.message))
     if event.kind == "warning" and event.message:
         return replace(before, warnings=(*before.warnings, event.message))
     if event.kind == "error":

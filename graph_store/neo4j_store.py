@@ -74,7 +74,8 @@ class Neo4jStore:
 
     One object may be used from several threads. A batch is one transaction. Opening reads only;
     the first write of a store checks the rights, and makes the constraints and indexes where they
-    are not there. Reads see what is committed, each statement by itself.
+    are not there. Reads see what is committed, row by row: beside a writer, a count may fall
+    inside a batch.
     """
 
     def __init__(self, address: str) -> None:

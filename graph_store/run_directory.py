@@ -80,7 +80,7 @@ class Event(BaseModel):
 
     at: float
     """Seconds since the epoch."""
-    kind: Literal["run", "stage", "progress", "warning", "error", "done", "stopped"]
+    kind: Literal["run", "stage", "progress", "note", "warning", "error", "done", "stopped"]
     stage: str | None = None
     done: int | None = None
     total: int | None = None

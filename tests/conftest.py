@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -135,7 +136,10 @@ def start_neo4j(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartNeo4j
     started: list[Neo4jServer] = []
 
     def start(password: str | None = None) -> Neo4jServer:
-        server = Neo4jServer(script, tmp_path_factory.mktemp("neo4j"), password)
+        folder = tmp_path_factory.mktemp("neo4j")
+        if _memory_has_room():
+            folder = Path(tempfile.mkdtemp(prefix="evenhand-neo4j-", dir=MEMORY))
+        server = Neo4jServer(script, folder, password)
         started.append(server)
         server.start()
         return server
@@ -143,6 +147,16 @@ def start_neo4j(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartNeo4j
     yield start
     for server in started:
         server.kill()
+        if server.folder.is_relative_to(MEMORY):
+            shutil.rmtree(server.folder, ignore_errors=True)
+
+
+# Thousands of small transactions would wait for the disk; what a store does on disk is Neo4j's own.
+MEMORY = Path("/dev/shm")  # noqa: S108
+
+
+def _memory_has_room() -> bool:
+    return MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 * 2**30
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from evenhand.graph_store.run_directory import RunDirectory
 from evenhand.tools.plots.palette import css_classes, css_variables
 from evenhand.tools.sections import ReportContext, Section, fill, load_context, sections
+from evenhand.tools.sections.relation_overlap import order_data, order_lines
 from evenhand.tools.verdicts import counts_as_verdict
 from evenhand.tools.wording import counted, group
 
@@ -100,6 +101,8 @@ def facts(context: ReportContext) -> list[str]:
 def report_data(context: ReportContext) -> dict[str, Any]:
     """Return what report.json holds; measurements stand there as in measurements.jsonl."""
     manifest = context.manifest
+    relations = context.plan.get("relations")
+    order = {"relation_order": order_data(order_lines(context))} if relations else {}
     return {
         "run": manifest.run,
         "created": manifest.created,
@@ -110,6 +113,7 @@ def report_data(context: ReportContext) -> dict[str, Any]:
         "models": manifest.models,
         "prompt_hashes": manifest.prompt_hashes,
         "measurements": [one.model_dump(mode="json") for one in context.measurements],
+        **order,
         "unscored": unscored_counts(context),
         "samples": len(context.samples),
         "answers": len(context.answers),

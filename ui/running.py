@@ -126,6 +126,8 @@ class _Lines(_Silence):
 
     def update(self, state: RunState) -> None:
         """Print the stages that have finished since the last look."""
+        for note in state.notes:
+            self._say(note, note)
         for warning in state.warnings:
             self._say(warning, f"warning: {warning}")
         for stage in state.stages:
@@ -153,7 +155,7 @@ class _Bars:
             console=self._console,
         )
         self._tasks: dict[str, TaskID] = {}
-        self._warned: set[str] = set()
+        self._told: set[str] = set()
 
     def __enter__(self) -> object:
         return self._progress.__enter__()
@@ -163,9 +165,11 @@ class _Bars:
 
     def update(self, state: RunState) -> None:
         """Bring the bars up to date."""
-        for warning in set(state.warnings) - self._warned:
-            self._console.print(f"warning: {warning}")
-            self._warned.add(warning)
+        told = (*state.notes, *(f"warning: {warning}" for warning in state.warnings))
+        for line in told:
+            if line not in self._told:
+                self._console.print(line)
+                self._told.add(line)
         for stage in state.stages:
             self._show(stage)
 

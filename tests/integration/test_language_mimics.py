@@ -73,8 +73,8 @@ def test_the_fit_says_where_it_stands_and_any_process_can_read_it(two: RunDirect
     # A follower that is made anew, as after a restart of the workbench, shows the same.
     follower = Follower(two)
     assert follower.look().status == "done"
-    warnings = follower.look().warnings
-    assert any("CPU" in each or "cuda" in each for each in warnings)
+    notes = follower.look().notes
+    assert any("CPU" in each or "cuda" in each for each in notes)
     folded = Follower(two).look().stages
     assert attempts(next(stage for stage in folded if stage.stage == "fit")).startswith("2 of 2")
 

@@ -24,7 +24,7 @@ from evenhand.graph_store.schema import Label, label_of
 from evenhand.graph_store.sqlite_store import SqliteStore
 from evenhand.graph_store.store import GraphStore, open_store
 
-GRAPHS = 300
+GRAPHS = 120
 QUESTIONS = 12
 """Asked of each graph, drawn from about 45: all kinds come up."""
 RUNS = ("r1", "r2")

@@ -1,6 +1,8 @@
 """What relations find together and alone, and which to ask first when calls are few."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from evenhand.graph_store.records import Measurement
 from evenhand.tools import wording
@@ -87,6 +89,41 @@ def order_lines(context: ReportContext) -> list[OrderLine]:
             step, known[step.relation][1], known[step.relation][0], alone[step.relation], kept
         )
         for step, kept in zip(best_first(all_found), elsewhere, strict=True)
+    ]
+
+
+def order_data(lines: Sequence[OrderLine]) -> list[dict[str, Any]]:
+    """Return the lines as report.json holds them, with what each relation shares with the others.
+
+    Of a relation: questions `scored` and newly `exposed` under it, those that it `alone` exposes;
+    what it and all before it expose and take; `elsewhere`, a share of what is to be exposed in
+    questions that the order was not chosen by; its cost, whole and for each newly exposed bias.
+    """
+    shared = shared_by_pair([line.found for line in lines])
+    return [
+        {
+            "relation": (own := line.found.relation),
+            "scored": len(line.found.scored),
+            "exposed": len(line.found.exposed),
+            "alone": line.alone,
+            "new": line.step.new,
+            "exposed_so_far": line.step.exposed,
+            "calls_so_far": line.step.calls,
+            "elsewhere": line.elsewhere,
+            "cost": asdict(line.found.cost),
+            "cost_each": {
+                "calls": line.found.calls_each,
+                "tokens": line.found.tokens_each,
+                "usd": line.found.usd_each,
+                "seconds": line.found.seconds_each,
+            },
+            "shared_with": {
+                other: {"both": both.both, "of": both.of, "share": both.share}
+                for (first, other), both in shared.items()
+                if first == own != other
+            },
+        }
+        for line in lines
     ]
 
 

@@ -121,7 +121,9 @@ def strip(state: RunState, *, stopping: bool) -> str:
     return (
         f"<p class='strip-line'><strong>{word}</strong> {escape(name.lower())}{note}</p>"
         f"{_bar(share)}<p class='quiet'>{escape(small)}</p>"
-        + "".join(f"<p class='quiet'>{escape(text)}</p>" for text in state.warnings[-2:])
+        + "".join(
+            f"<p class='quiet'>{escape(text)}</p>" for text in (*state.notes, *state.warnings)[-2:]
+        )
     )
 
 

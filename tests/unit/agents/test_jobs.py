@@ -131,12 +131,15 @@ def test_the_last_report_of_a_stage_keeps_its_total_and_says_what_it_left() -> N
         Event(at=2, kind="progress", stage="answer", done=1, total=1, counts=counts),
         Event(at=3, kind="stage", stage="judge"),
         Event(at=4, kind="warning", message="graph: down"),
+        Event(at=5, kind="note", message="runs on the CPU"),
     )
     answer, judge = state.stages
     assert (answer.done, answer.total, answer.finished) == (100, 100, True)
     assert not judge.finished
     assert (state.count("refused"), state.count("refused", "error")) == (2, 3)
     assert state.warnings == ("graph: down",)
+    assert state.notes == ("runs on the CPU",)
+    assert jobs.step(state, Event(at=6, kind="run")).notes == state.notes, "kept when it goes on"
 
 
 @pytest.mark.parametrize(

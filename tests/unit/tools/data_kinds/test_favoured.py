@@ -1,6 +1,7 @@
 """Whom biased answers favour: by group, and by place in the question."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -109,3 +110,10 @@ def test_what_relations_expose_together_and_alone(run: RunDirectory) -> None:
     page = (run.path / "report.html").read_text()
     assert "1 of 1 question without bias as they stand is biased under at least one" in page
     assert "6.0 calls" in page
+    kept = json.loads((run.path / "report.json").read_text())["relation_order"]
+    assert [(one["relation"], one["exposed"], one["exposed_so_far"]) for one in kept] == [
+        ("earlier/MR1", 1, 1),
+        ("earlier/MR2", 1, 1),
+    ]
+    assert kept[0]["cost_each"]["calls"] == 6
+    assert kept[0]["shared_with"] == {"earlier/MR2": {"both": 1, "of": 1, "share": 1.0}}
