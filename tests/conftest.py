@@ -36,6 +36,10 @@ REPOSITORY = Path(__file__).parents[1]
 for name in ("EVENHAND_NEO4J", "EVENHAND_GRAPH"):
     os.environ.pop(name, None)
 
+# Tests are offline: a name that is not there is looked for on this machine alone, not five times
+# on a hub that does not answer.
+os.environ["HF_HUB_OFFLINE"] = "1"
+
 # Test processes side by side share the cores: one thread each, before anything numerical loads.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
