@@ -100,8 +100,8 @@ def fit_words(progress: FitProgress) -> str:
     parts = [progress.stage, f"step {progress.step:,} of {progress.steps:,}"]
     if progress.loss is not None:
         parts.append(f"loss {progress.loss:.3f}")
-    if progress.visits_per_second:
-        parts.append(f"{progress.visits_per_second:,.1f} visits a second")
+    if progress.examples_per_second:
+        parts.append(f"{progress.examples_per_second:,.1f} visits a second")
         parts.append(f"{progress.seconds_left:,.0f} s left")
     return ", ".join(parts)
 

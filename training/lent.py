@@ -93,7 +93,7 @@ class FitProgress:
         step: Optimizer steps done, of all steps of the stage.
         steps: Of the stage.
         loss: Mean over the steps since the last report; None before the first.
-        visits_per_second: Since this process began the stage.
+        examples_per_second: Since this process began the stage.
         seconds_left: Of the stage, at that rate.
     """
 
@@ -101,7 +101,7 @@ class FitProgress:
     step: int
     steps: int
     loss: float | None
-    visits_per_second: float
+    examples_per_second: float
     seconds_left: float
 
 

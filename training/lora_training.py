@@ -158,7 +158,7 @@ def train_adapter(
         except (RuntimeError, MemoryError) as error:
             if is_out_of_memory(error):
                 raise UserError(
-                    f"There is no memory left to train with {training.batch} visits a step; use "
+                    f"There is no memory left to train with {training.batch} examples a step; use "
                     "--batch 1 with --accumulation, a smaller model, or a machine with more memory."
                 ) from None
             raise
@@ -293,7 +293,7 @@ def _follower(
                         step=done,
                         steps=steps,
                         loss=logs["loss"],
-                        visits_per_second=rate * training.batch * training.accumulation,
+                        examples_per_second=rate * training.batch * training.accumulation,
                         seconds_left=(steps - done) / rate,
                     )
                 )

@@ -36,7 +36,7 @@ def progress_text(progress: "FitProgress") -> str:
     left = timedelta(seconds=round(progress.seconds_left))
     return (
         f"{progress.stage}: step {progress.step} of {progress.steps}{loss}, "
-        f"{progress.visits_per_second:.1f} visits a second, {left} left"
+        f"{progress.examples_per_second:.1f} visits a second, {left} left"
     )
 
 

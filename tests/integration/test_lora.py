@@ -108,7 +108,7 @@ def test_stopped_on_request_it_goes_on_from_a_checkpoint_and_leaves_an_adapter_a
     seen: list[FitProgress] = []
     fitted = fit_mimic(plan, tmp_path / "m", replace(tiny_lent, on_progress=seen.append))
     assert [at.step for at in seen] == [3, 4]
-    assert all(at.loss and at.visits_per_second > 0 for at in seen)
+    assert all(at.loss and at.examples_per_second > 0 for at in seen)
     assert seen[-1].seconds_left == 0
     whole = fit_mimic(plan, tmp_path / "whole", tiny_lent)
     assert plan.audit is not None

@@ -248,7 +248,7 @@ def _reporter(
                 step=done,
                 steps=steps,
                 loss=loss,
-                visits_per_second=rate * visits * epochs / steps,
+                examples_per_second=rate * visits * epochs / steps,
                 seconds_left=(steps - done) / rate if rate else 0.0,
             )
         )
