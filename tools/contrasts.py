@@ -121,12 +121,8 @@ def _difference(scored: Numbers, n_unscored: int, span: float, seed: int) -> Est
     if np.isin(scored, (0, 1)).all():
         up, down = int((after > before).sum()), int((after < before).sum())
         return replace(paired_difference(up, down, len(scored)), n_unscored=n_unscored)
-    made = mean_change(after - before, low=-span, high=span, seed=seed)
-    if made.low is None or made.high is None:
-        return replace(made, n_unscored=n_unscored)
-    # t knows no ends of a scale, and nothing can differ by more than its width.
-    low, high = max(made.low, -span), min(made.high, span)
-    return replace(made, n_unscored=n_unscored, low=low, high=high)
+    made = mean_change(after - before, low=-span, high=span, seed=seed).within(-span, span)
+    return replace(made, n_unscored=n_unscored)
 
 
 def adjusted_contrasts(contrasts: Sequence[Contrast]) -> list[Contrast]:

@@ -96,8 +96,8 @@ def _measure_cell(index: RecordIndex, cell: Cell, identity: str, seed: int) -> M
         arm=cell.arm,
         groups=cell.groups,
         value=estimate.value if ok else None,
-        low=_within(estimate.low, cell.metric),
-        high=_within(estimate.high, cell.metric),
+        low=estimate.low,
+        high=estimate.high,
         n=estimate.n,
         unscored=kind.unscored(rows),
         control=kind.control(scored) if ok else None,
@@ -114,12 +114,6 @@ def _measure_cell(index: RecordIndex, cell: Cell, identity: str, seed: int) -> M
         counts=kind.counts(scored),
         seed=seed if ok and estimate.method in DRAWN else None,
     )
-
-
-def _within(limit: float | None, metric: Metric) -> float | None:
-    """Cut a limit to the metric's own range: t knows no end of a scale, and n may be 2."""
-    low, high = metric.bounds
-    return None if limit is None else min(max(limit, low), high)
 
 
 def estimate_items(metric: Metric, items: Numbers, seed: int) -> Estimate:
@@ -142,7 +136,8 @@ def estimate_items(metric: Metric, items: Numbers, seed: int) -> Estimate:
     estimate = kind.estimate(metric, scored, seed)
     if estimate.value is not None and abs(estimate.value - value) >= SAME:
         return Estimate("ok", value, n=estimate.n, method="no interval")
-    return replace(estimate, n_unscored=len(items) - len(scored))
+    unscored = len(items) - len(scored)
+    return replace(estimate, n_unscored=unscored).within(*metric.bounds)
 
 
 def _reason(

@@ -90,7 +90,7 @@ class Preflight:
     Attributes:
         trainable: Numbers that are trained.
         parameters: Of the model.
-        first_loss: Mean loss of a batch before any step, in nats.
+        first_loss: Loss of a batch before any step, in nats, weighted as in a step.
         shortened: Prompts that were too long for the context.
     """
 
@@ -129,7 +129,8 @@ def preflight(
     was_training = model.training
     model.eval()
     with torch.no_grad():
-        loss = float(label_losses(model, on_device(tried, model.device)).mean())
+        placed = on_device(tried, model.device)
+        loss = float((label_losses(model, placed) * placed["weights"]).mean())
     model.train(was_training)
     if not np.isfinite(loss) or loss == 0:
         raise UserError(

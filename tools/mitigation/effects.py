@@ -198,7 +198,7 @@ def _effect(name: str, group: str, pairs: Sequence[Pair], value: Value, seed: in
         change = paired_difference(up, down, int(both.sum()))
     else:
         # The forms of a question are one unit: its mean over those scored on both sides.
-        change = paired_mean(*_paired_means(by_sample, value), seed=seed)
+        change = paired_mean(*_paired_means(by_sample, value), seed=seed).within(-1, 1)
     return Effect(
         measure=name,
         group=group,

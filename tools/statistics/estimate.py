@@ -1,6 +1,6 @@
 """A number with its interval, or the reason why there is none."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -52,6 +52,11 @@ class Estimate:
     flags: tuple[Flag, ...] = ()
     reason_code: Reason | None = None
     method: str = ""
+
+    def within(self, low: float, high: float) -> "Estimate":
+        """Return it with its limits cut to the ends of the scale: t knows none, and n may be 2."""
+        cut = [None if at is None else min(max(at, low), high) for at in (self.low, self.high)]
+        return replace(self, low=cut[0], high=cut[1])
 
 
 def nothing_scored(n_unscored: int, method: str) -> Estimate:

@@ -28,6 +28,22 @@ MENDED = pairs((20, BIASED, FAIR), (20, FAIR, FAIR))
 SAME = pairs((30, RIGHT, RIGHT), (10, WRONG, WRONG))
 
 
+def test_a_change_ends_where_its_scale_ends() -> None:
+    few = [
+        Pair(f"q{sample}", group, False, Said("ok", 0.0), Said("ok", float(sample > 0)))
+        for sample in range(3)
+        for group in ("base", "mr6")
+    ]
+    (change,) = [
+        one.change
+        for one in effects({"bias": few}, seed=0)
+        if (one.measure, one.group) == ("resiliency", "all")
+    ]
+    assert (change.n, change.high) == (3, 1.0)
+    assert change.low is not None
+    assert -1 <= change.low < 0
+
+
 def test_fairness_needs_a_gain_and_no_cost() -> None:
     assert kind_of(MENDED, SAME, SAME) == "fairness"
 
