@@ -86,7 +86,7 @@ def both_sexes(samples: Sequence[Any], levels: Sequence[str], language: str) -> 
         note = rewrite_note(
             sample.text, attribute="gender", before=sex, after=OTHER[sex], language=language
         )
-        if note.status in ("ok", "unchanged"):
+        if note.status in ("rewritten", "unchanged"):
             kept.append(sample)
             notes.append(note.text or sample.text)
     rows = decisions(kept, levels).rows
