@@ -135,7 +135,7 @@ def preflight(
     if not np.isfinite(loss) or loss == 0:
         raise UserError(
             f"The loss before the first step is {loss:g}; expected more than 0: the labels are "
-            "masked, the weights damaged, or the model was trained on them already."
+            "masked, the weights damaged, or the model was trained on these examples already."
         )
     return Preflight(
         trainable,
