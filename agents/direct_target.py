@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from evenhand.tools.run_visits import RunVisits
 from evenhand.tools.score_labels import score_labels
 from evenhand.tools.scoring import LabelScores, OpenScorer, open_scorer
 from evenhand.tools.visit_prompts import visit_renderer, visit_template
+from evenhand.training.lent import Renderer
 from evenhand.training.mimic_rows import column_kinds, mimic_rows
 
 _PART_ROWS, _PART_SECONDS = 2_048, 20.0
@@ -41,8 +43,9 @@ async def ask_directly(
     Raises:
         UserError: The model cannot be asked, or is not the one that the run was begun with.
     """
-    prompts = await asyncio.to_thread(_prompts, chosen, variants)
-    scorer = await open_scorer(target.spec, target.settings)
+    renderer = visit_renderer(visit_template(chosen.mapping, (chosen.attribute,)))
+    prompts = await asyncio.to_thread(_prompts, renderer, chosen, variants)
+    scorer = await open_scorer(target.spec, replace(target.settings, cue=renderer.cue))
     try:
         _same_model(context, target, scorer)
         for sentence in scorer.says:
@@ -77,12 +80,12 @@ def say_once(context: AuditContext, message: str) -> None:
         context.run.append_event(Event(at=time.time(), kind="note", message=message))
 
 
-def _prompts(chosen: RunVisits, variants: Sequence[Variant]) -> list[str]:
+def _prompts(renderer: Renderer, chosen: RunVisits, variants: Sequence[Variant]) -> list[str]:
     # Kinds are seen from all visits: a column may be empty in those that are asked now.
     kinds = column_kinds([{**s.columns, **s.attributes} for s in chosen.visits.samples])
-    rows = mimic_rows([v.text for v in variants], [v.columns for v in variants], kinds)
-    template = visit_template(chosen.mapping, (chosen.attribute,))
-    return visit_renderer(template).render(rows)
+    return renderer.render(
+        mimic_rows([v.text for v in variants], [v.columns for v in variants], kinds)
+    )
 
 
 def _write(

@@ -37,6 +37,7 @@ from evenhand.tools.notes import rewrite_note
 from evenhand.tools.scoring import LogProbs, Work, compare_scores
 from evenhand.tools.scoring.forward_scores import ReadyModel, ready_model, score_tokens
 from evenhand.tools.scoring.prefix_tree import build_tree
+from evenhand.tools.scoring.products import PROFILED
 from evenhand.tools.scoring.torch import torch_base
 from evenhand.tools.visit_prompts import visit_renderer, visit_template, with_exemplars
 from evenhand.training.label_tokens import Encoded, HubTokenizer, encode_prompts, templated
@@ -133,8 +134,9 @@ def make_task(
         for side in sides
         for prompt in renderer.render(side.shown_in(arm, ("gender",)))
     ]
-    encoded = encode_prompts(model.tokenizer, prompts, mapping.levels)
-    return Task(name, templated(model.tokenizer, prompts), encoded)
+    cue = renderer.cue
+    encoded = encode_prompts(model.tokenizer, prompts, mapping.levels, cue=cue)
+    return Task(name, templated(model.tokenizer, prompts, cue=cue), encoded)
 
 
 def tree(model: Model, task: Task) -> tuple[LogProbs, Work]:
@@ -319,7 +321,7 @@ def profile(model: Model, task: Task) -> None:
 
 
 def _group(name: str) -> str:
-    if name in ("aten::mm", "aten::addmm", "aten::addmm_", "mkl::_mkl_linear"):
+    if name in ("aten::mm", "aten::addmm", "aten::addmm_", PROFILED):
         return "products of weights"
     if "attention" in name:
         return "attention"

@@ -44,12 +44,14 @@ class PromptSource:
         digest: SHA-256 of all that the prompts depend on.
         labels: Answers to choose from.
         rows: Yields (id, prompt) of each row.
+        cue: What a prompt in plain form ends in, where it is rendered here.
     """
 
     name: str
     digest: str
     labels: tuple[str, ...]
     rows: Callable[[], Iterator[tuple[str, str]]]
+    cue: str = ""
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def visit_prompts(
             yield from zip((s.id for s in block), renderer.render(shown), strict=True)
 
     digest = _digest(path, renderer.name, arm, mapping.model_dump(mode="json"))
-    return PromptSource(path.name, digest, mapping.levels, rows)
+    return PromptSource(path.name, digest, mapping.levels, rows, renderer.cue)
 
 
 async def score_file(

@@ -1,8 +1,9 @@
 """Visits as questions to a language model: one template a language, frozen with what is fitted.
 
-Order: instruction, exemplars, then of the visit the note, what was recorded, and the audited
+Order: instruction, units, exemplars, then of the visit the note, what was recorded, and the audited
 attribute last. The two prompts of a pair so share all but their tail, which is then the only part
-that a prefix tree computes twice. What an arm drops reads as not recorded, the same way always.
+that a prefix tree computes twice; what holds for all visits, such as units, is said once before
+them. What an arm drops reads as not recorded, the same way always.
 """
 
 import hashlib
@@ -32,9 +33,12 @@ class VisitWording(BaseModel):
     scale_up: str
     scale_down: str
     level: str
+    units: str
+    unit: str
     case: str
     note: str
     field: str
+    attribute: str
     between: str
     cue: str
     absent: str
@@ -52,7 +56,7 @@ class VisitTemplate(BaseModel):
         levels: The lowest number first; the answers.
         level_words: What levels mean, for the instruction; a level may be left out.
         higher_is_less_urgent: Direction of the scale.
-        units: Column -> its unit.
+        units: Column -> its unit; said once, before the visits.
         attributes: The audited attributes, last in each prompt, in this order.
         exemplars: Visits already rendered with their answers, after the instruction.
     """
@@ -116,13 +120,14 @@ def visit_renderer(template: VisitTemplate) -> Renderer:
         template=template.text(),
         labels=template.levels,
         render=prompts.render,
+        cue=template.wording.cue,
     )
 
 
 def bare(template: VisitTemplate) -> VisitTemplate:
-    """Return the template without instruction, exemplars and answer cue: the visit alone."""
+    """Return the template without instruction, units, exemplars and cue: the visit alone."""
     wording = template.wording.model_copy(update={"instruction": "", "cue": ""})
-    return template.model_copy(update={"wording": wording, "exemplars": ()})
+    return template.model_copy(update={"wording": wording, "units": {}, "exemplars": ()})
 
 
 def frozen_renderer(text: str) -> Renderer:
@@ -138,8 +143,8 @@ def with_exemplars(
     template: VisitTemplate, rows: MimicRows, levels: Sequence[str]
 ) -> VisitTemplate:
     """Return the template with visits and their answers, in this order, after the instruction."""
-    prompts = _VisitPrompts(template)
-    shown = [f"{case} {level}" for case, level in zip(prompts.cases(rows), levels, strict=True)]
+    cases, cue = _VisitPrompts(template).cases(rows), template.wording.cue
+    shown = [f"{case}\n{cue} {level}" for case, level in zip(cases, levels, strict=True)]
     return template.model_copy(update={"exemplars": tuple(shown)})
 
 
@@ -149,12 +154,12 @@ class _VisitPrompts:
     _cache: dict[str, str] = field(default_factory=dict)
 
     def render(self, rows: MimicRows) -> list[str]:
-        """Return the prompt of each row, up to the answer cue."""
+        """Return the prompt of each row, without the answer cue."""
         head = self.head()
         return [f"{head}\n\n{case}" if head else case for case in self.cases(rows)]
 
     def head(self) -> str:
-        """Return what all prompts begin with: instruction and exemplars."""
+        """Return what all prompts begin with: instruction, units and exemplars."""
         template, words = self.template, self.template.wording
         levels = words.between.join(
             words.level.format(level=level, words=template.level_words[level])
@@ -165,12 +170,24 @@ class _VisitPrompts:
         scale = words.scale_up if template.higher_is_less_urgent else words.scale_down
         said = scale.format(first=template.levels[0], last=template.levels[-1], levels=levels)
         instruction = words.instruction.strip().replace("{scale}", said)
-        return "\n\n".join(
-            [instruction, *(f"{words.exemplar}\n{shown}" for shown in template.exemplars)]
-        )
+        start = "\n".join(filter(None, (instruction, self._units())))
+        return "\n\n".join([start, *(f"{words.exemplar}\n{shown}" for shown in template.exemplars)])
+
+    def _units(self) -> str:
+        """Return the units of all columns in a line, each with its columns."""
+        words = self.template.wording
+        columns: dict[str, list[str]] = {}
+        # In an order that a template keeps when it is written and read.
+        for column, unit in sorted(self.template.units.items()):
+            columns.setdefault(words.values.get(unit, unit), []).append(self._name(column))
+        units = [
+            words.unit.replace("{unit}", unit).replace("{columns}", words.between.join(names))
+            for unit, names in columns.items()
+        ]
+        return words.units.replace("{units}", words.between.join(units)) if units else ""
 
     def cases(self, rows: MimicRows) -> list[str]:
-        """Return each row alone: note, columns, attributes, cue."""
+        """Return each row alone: note, columns, attributes."""
         words = self.template.wording
         # Categories first: visits without a note then share more of their beginning.
         last = [name for name in self.template.attributes if name in rows.categories]
@@ -180,7 +197,7 @@ class _VisitPrompts:
             if name not in last
         ]
         columns += [self._numbers(name, values.tolist()) for name, values in rows.numbers.items()]
-        tails = [self._column(name, rows.categories[name]) for name in last]
+        tails = [self._column(name, rows.categories[name], words.attribute) for name in last]
         notes = [
             words.note.replace("{text}", " ".join(text.split()) or words.absent)
             for text in rows.texts
@@ -191,31 +208,29 @@ class _VisitPrompts:
                     note,
                     words.between.join(column[row] for column in columns),
                     words.between.join(tail[row] for tail in tails),
-                    words.cue,
                 )
             ).rstrip("\n")
             for row, note in enumerate(notes)
         ]
 
-    def _column(self, name: str, values: Sequence[str | None]) -> list[str]:
+    def _column(
+        self, name: str, values: Sequence[str | None], form: str | None = None
+    ) -> list[str]:
         words = self.template.wording
-        shown: dict[str | None, str] = {None: self._field(name, words.absent)}
+        shown: dict[str | None, str] = {None: self._field(name, words.absent, form)}
         for value in values:
             if value not in shown:
-                shown[value] = self._field(name, words.values.get(value or "", value or ""))
+                said = words.values.get(value or "", value or "")
+                shown[value] = self._field(name, said, form)
         return [shown[value] for value in values]
 
     def _numbers(self, name: str, values: Sequence[float]) -> list[str]:
-        words = self.template.wording
-        unit = self.template.units.get(name, "")
-        unit = words.values.get(unit, unit)
-        tight = unit[:1] in ("/", "%", "°")
-        after = f"{'' if tight else ' '}{unit}" if unit else ""
-        return [
-            self._field(name, words.absent if math.isnan(v) else f"{v:g}{after}") for v in values
-        ]
+        absent = self.template.wording.absent
+        return [self._field(name, absent if math.isnan(v) else f"{v:g}") for v in values]
 
-    def _field(self, name: str, value: str) -> str:
-        words = self.template.wording
-        shown = words.names.get(name) or name.replace("_", " ").capitalize()
-        return words.field.replace("{name}", shown).replace("{value}", value)
+    def _field(self, name: str, value: str, form: str | None = None) -> str:
+        form = form or self.template.wording.field
+        return form.replace("{name}", self._name(name)).replace("{value}", value)
+
+    def _name(self, column: str) -> str:
+        return self.template.wording.names.get(column) or column.replace("_", " ").capitalize()

@@ -159,7 +159,12 @@ def check_labels(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def templated(
-    tokenizer: TextTokenizer, prompts: Iterable[str], *, chat: bool | None = None, system: str = ""
+    tokenizer: TextTokenizer,
+    prompts: Iterable[str],
+    *,
+    chat: bool | None = None,
+    system: str = "",
+    cue: str = "",
 ) -> list[str]:
     """Return prompts as the model reads them: chat form where there is a template.
 
@@ -171,6 +176,8 @@ def templated(
         prompts: Texts up to where the answer begins.
         chat: True or False to insist; None: where the tokenizer has a template.
         system: Text of the system; in plain form it stands before each prompt.
+        cue: Last line of each prompt in plain form, such as "Level:"; in chat form the turn that
+            begins says that an answer comes.
 
     Raises:
         UserError: No template where chat form is asked, or one that drops the system text.
@@ -179,7 +186,8 @@ def templated(
     if chat is None:
         chat = tokenizer.has_chat
     if not chat:
-        return [f"{system}\n\n{prompt}" if system else prompt for prompt in plain]
+        before, after = f"{system}\n\n" if system else "", f"\n{cue}" if cue else ""
+        return [f"{before}{prompt}{after}" for prompt in plain]
     if not tokenizer.has_chat:
         raise UserError(
             f"{tokenizer.name} has no chat template, so it cannot be asked in chat form; use "
@@ -219,6 +227,7 @@ def encode_prompts(
     separator: str | None = None,
     chat: bool | None = None,
     system: str = "",
+    cue: str = "",
 ) -> Encoded:
     """Return prompts and labels as token ids.
 
@@ -230,13 +239,14 @@ def encode_prompts(
             prompt ends in one.
         chat: As in `templated`.
         system: Likewise.
+        cue: Likewise.
 
     Raises:
         UserError: As in `templated` and `check_labels`, two labels have the same ids, or labels
             that are not tokenised alike after all prompts.
     """
     in_chat = tokenizer.has_chat if chat is None else chat
-    texts = templated(tokenizer, prompts, chat=in_chat, system=system)
+    texts = templated(tokenizer, prompts, chat=in_chat, system=system, cue=cue)
     if separator is None:
         separator = "" if in_chat or all(text[-1:].isspace() for text in texts) else " "
     found = label_tokens(tokenizer, texts[0] if texts else "", labels, separator)

@@ -37,13 +37,15 @@ class Renderer:
         template: All that the prompts depend on besides the rows, as text; it is kept beside the
             model, and whoever lends a renderer for loading makes it from that text.
         labels: The answer of each level, in the order of the levels, as it follows the prompt.
-        render: Rows -> prompts, up to the answer cue. What an arm drops reads as not recorded.
+        render: Rows -> prompts, without the cue. What an arm drops reads as not recorded.
+        cue: What a prompt in plain form ends in; see `label_tokens.templated`.
     """
 
     name: str
     template: str
     labels: tuple[str, ...]
     render: Callable[[MimicRows], list[str]]
+    cue: str = ""
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ class ScorerSettings:
         token_budget: Tokens of one forward pass; 0: what the backend thinks best.
         chat: True or False to insist on chat or plain form; None: chat where there is a template.
         system: Text of the system, before every prompt.
+        cue: Last line of every prompt in plain form; whoever renders the prompts gives it.
         separator: Between prompt and label; None: nothing in chat form, else a blank.
         in_flight: Requests to a server at the same time; 0: what the backend thinks best.
         revision: Of a Hugging Face id.
@@ -53,6 +54,7 @@ class ScorerSettings:
     token_budget: int = 0
     chat: bool | None = None
     system: str = ""
+    cue: str = ""
     separator: str | None = None
     in_flight: int = 0
     revision: str | None = None
@@ -68,6 +70,7 @@ class ScorerSettings:
             separator=self.separator,
             chat=self.chat,
             system=self.system,
+            cue=self.cue,
         )
 
 

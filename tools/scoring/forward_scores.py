@@ -15,6 +15,7 @@ from evenhand.tools.scoring import LabelScores, LogProbs, Work
 from evenhand.tools.scoring.forward_passes import ForwardPasses
 from evenhand.tools.scoring.fused_decoder import FusedDecoder, FusedPasses
 from evenhand.tools.scoring.prefix_tree import build_tree
+from evenhand.tools.scoring.products import HalvedProducts, PlainProducts, Products
 from evenhand.tools.scoring.tree_scores import (
     StartPasses,
     asked_tokens,
@@ -27,10 +28,15 @@ from evenhand.training.language_models import is_out_of_memory
 if TYPE_CHECKING:
     import torch
 
-Method = Literal["prefix tree, fused layers", "prefix tree", "padded batches"]
-CPU_BUDGET, CUDA_BUDGET = 256, 4096
-"""Tokens of a pass: a CPU is at its peak with few, and attention grows with them; a GPU wants
-many."""
+Method = Literal[
+    "prefix tree, fused layers, products by halves",
+    "prefix tree, fused layers",
+    "prefix tree",
+    "padded batches",
+]
+CPU_BUDGET, FUSED_BUDGET, CUDA_BUDGET = 256, 2048, 4096
+"""Tokens of a pass: a CPU is at its peak with few, and attention grows with them, unless it goes by
+blocks; a GPU wants many."""
 TOO_LONG = "too_long"
 _AGREE, _AGREE_HALF = 1e-3, 0.25
 """Nats between a tree and its branches alone, in whole and in half precision."""
@@ -102,7 +108,7 @@ def score_tokens(
     Raises:
         UserError: There is no memory left.
     """
-    budget = token_budget or (CUDA_BUDGET if ready.model.device.type == "cuda" else CPU_BUDGET)
+    budget = token_budget or _usual_budget(ready)
     room = (ready.context or 1 << 62) - max(map(len, labels)) + 1
     fits = [place for place, prompt in enumerate(prompts) if len(prompt) <= room]
     if len(fits) < len(prompts):
@@ -118,6 +124,12 @@ def score_tokens(
         if is_out_of_memory(error):
             raise no_memory_left(ready.model, budget) from None
         raise
+
+
+def _usual_budget(ready: ReadyModel) -> int:
+    if ready.model.device.type == "cuda":
+        return CUDA_BUDGET
+    return FUSED_BUDGET if "fused" in ready.method else CPU_BUDGET
 
 
 def _parts(
@@ -207,13 +219,19 @@ def _padded_table(model: Any, sequences: Sequence[TokenIds], tokens: Any) -> Log
     return table
 
 
-def _fused(model: Any) -> StartPasses:
+def _fused(model: Any, products: Products) -> StartPasses:
     weights = sum(part.numel() * part.element_size() for part in model.parameters())
     if model.device.type != "cpu" or weights > _FUSED_BYTES:
         # On a GPU, and in large models, matrix products are nearly all there is.
         raise NotImplementedError
-    decoder = FusedDecoder(model)
+    decoder = FusedDecoder(model, products)
     return lambda tree: FusedPasses(decoder, tree)
+
+
+def _halved(model: Any) -> StartPasses:
+    if str(model.dtype) != "torch.float32":
+        raise NotImplementedError
+    return _fused(model, HalvedProducts())
 
 
 def _plain(model: Any) -> StartPasses:
@@ -221,7 +239,8 @@ def _plain(model: Any) -> StartPasses:
 
 
 _STARTERS: dict[Method, Callable[[Any], StartPasses]] = {
-    "prefix tree, fused layers": _fused,
+    "prefix tree, fused layers, products by halves": _halved,
+    "prefix tree, fused layers": lambda model: _fused(model, PlainProducts()),
     "prefix tree": _plain,
 }
 

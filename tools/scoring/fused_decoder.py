@@ -2,17 +2,22 @@
 
 The weights are those of a model of transformers, laid out for it once: queries, keys and values
 are one matrix, gate and up projection another, norms are folded into what follows them. With 2
-cores and a small model a pass of transformers spends a third of its time outside matrix products;
-here it is a tenth. Which models have this shape is tried (see forward_scores), not looked up.
+cores and a small model a pass of transformers spends a third of its time outside matrix products.
+Here products take all rows of a pass, so that weights are read once; what lies between them takes
+rows by the part, so that they stay in the cache, in memory that is used again; and attention goes
+by blocks of the tree that share little. Which models have this shape is tried (see
+forward_scores), not looked up.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand.tools.scoring import LogProbs
 from evenhand.tools.scoring.forward_passes import additive_mask, asked_log_probs
-from evenhand.tools.scoring.packing import Pass, visible
+from evenhand.tools.scoring.packing import Block, Pass, plan_blocks
 from evenhand.tools.scoring.prefix_tree import Ints, PrefixTree
+from evenhand.tools.scoring.products import Products
 
 if TYPE_CHECKING:
     import torch
@@ -20,56 +25,21 @@ if TYPE_CHECKING:
 _LAYER_PARTS = frozenset({"input_layernorm", "post_attention_layernorm", "self_attn", "mlp"})
 _ATTENTION_PARTS = frozenset({"q_proj", "k_proj", "v_proj", "o_proj"})
 _MLP_PARTS = frozenset({"gate_proj", "up_proj", "down_proj", "act_fn"})
-
-
-class _Product:
-    """A matrix that rows of states are multiplied with.
-
-    MKL lays a matrix out anew at each product with some rows, which costs a quarter of the time;
-    for a number of rows that comes again it is laid out once.
-
-    Args:
-        weight: Shape (out, in).
-        bias: Shape (out,).
-    """
-
-    def __init__(self, weight: "torch.Tensor", bias: "torch.Tensor | None" = None) -> None:
-        self.weight, self.bias = weight, bias
-        self._packed: torch.Tensor | None = None
-        self._rows = 0
-
-    def pack(self, rows: int) -> None:
-        """Lay the matrix out for products with so many rows."""
-        import torch
-
-        self._packed = torch.ops.mkl._mkl_reorder_linear_weight(self.weight, rows)
-        self._rows = rows
-
-    def __call__(self, states: "torch.Tensor") -> "torch.Tensor":
-        """Return the product, shape (rows, out)."""
-        import torch
-
-        if self._packed is not None and len(states) == self._rows:
-            made: torch.Tensor = torch.ops.mkl._mkl_linear(
-                states, self._packed, self.weight, self.bias, self._rows
-            )
-            return made
-        return torch.nn.functional.linear(states, self.weight, self.bias)
+_BLOCK, _PART = 128, 256
+"""Rows of a block of attention, and of what is done between products: a core's cache holds them."""
 
 
 @dataclass(frozen=True)
 class _Layer:
-    """Weights as they are multiplied: a row of states from the left."""
+    """Weights as the way of multiplying wants them."""
 
-    states: _Product
+    states: Any
     """To queries, keys and values: (h * d + 2 * g * d, width)."""
-    out: _Product
-    gate_up: _Product
-    down: _Product
-
-    def pack(self, rows: int) -> None:
-        for product in (self.states, self.out, self.gate_up, self.down):
-            product.pack(rows)
+    bias: "torch.Tensor | None"
+    """Of those."""
+    out: Any
+    gate_up: Any
+    down: Any
 
 
 class FusedDecoder:
@@ -77,12 +47,13 @@ class FusedDecoder:
 
     Args:
         model: Causal language model of transformers.
+        products: How states and weights are multiplied.
 
     Raises:
         NotImplementedError: It has not the shape of Llama.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, products: Products) -> None:
         """Lay out copies of the layers' weights."""
         import torch
 
@@ -93,15 +64,14 @@ class FusedDecoder:
         self.width = int(first.self_attn.head_dim)
         self.heads = int(first.self_attn.q_proj.out_features) // self.width
         self.groups = int(first.self_attn.k_proj.out_features) // self.width
+        self.inner = int(first.mlp.down_proj.in_features)
         self.scaling = float(first.self_attn.scaling)
         self.epsilon = float(first.input_layernorm.variance_epsilon)
         self.embed, self.rotary, self.norm = decoder.embed_tokens, decoder.rotary_emb, decoder.norm
         self.head = model.get_output_embeddings()
-        self.device, self.dtype = model.device, model.dtype
+        self.device, self.dtype, self.products = model.device, model.dtype, products
         with torch.inference_mode():
             self.layers = [self._layer(layer) for layer in decoder.layers]
-        self._packs = self.dtype == torch.float32 and torch.backends.mkl.is_available()
-        self._last_rows = self._packed_rows = 0
 
     def _layer(self, layer: Any) -> _Layer:
         import torch
@@ -123,26 +93,69 @@ class FusedDecoder:
             bias = torch.cat([part.bias for part in parts])[order]
         gate_up = torch.cat([mlp.gate_proj.weight, mlp.up_proj.weight])
         states = torch.cat([part.weight for part in parts])[order] * layer.input_layernorm.weight
+        weight = self.products.weight
         return _Layer(
-            states=_Product(states, bias),
-            out=_Product(attention.o_proj.weight),
-            gate_up=_Product(gate_up * layer.post_attention_layernorm.weight),
-            down=_Product(mlp.down_proj.weight),
+            states=weight(states),
+            bias=bias,
+            out=weight(attention.o_proj.weight),
+            gate_up=weight(gate_up * layer.post_attention_layernorm.weight),
+            down=weight(mlp.down_proj.weight),
         )
 
-    def expect(self, rows: int) -> None:
-        """Be told of a pass of so many rows; the second of a size in a row lays weights out for it.
 
-        It needs MKL: on other machines, and in half precision, products stay as they are.
-        """
+class _Room:
+    """Memory of a pass, used again by each layer and pass: fresh pages cost as much as the sums.
+
+    Args:
+        decoder: Whose passes.
+        rows: Of the largest.
+    """
+
+    def __init__(self, decoder: FusedDecoder, rows: int) -> None:
+        self.rows = rows
+        like = decoder.embed.weight
+        self._mixed_width = (decoder.heads + 2 * decoder.groups) * decoder.width
+        self._mixed = like.new_empty((rows, self._mixed_width))
+        self.gated = like.new_empty((rows, 2 * decoder.inner))
+        widest = max(decoder.inner, decoder.heads * decoder.width, like.shape[1])
+        self.wide = decoder.products.factor(rows, widest, like)
+
+    def mixed(self, rows: int) -> "torch.Tensor":
+        """Return room for queries, keys and values of a pass and its path."""
+        if len(self._mixed) < rows:
+            self._mixed = self._mixed.new_empty((rows, self._mixed_width))
+        return self._mixed[:rows]
+
+    @staticmethod
+    def parts(rows: int) -> Iterator[slice]:
+        """Yield the rows by the part."""
+        for start in range(0, rows, _PART):
+            yield slice(start, min(start + _PART, rows))
+
+
+@dataclass(frozen=True)
+class _Attention:
+    """A block of attention: places of its queries in the pass, of its keys, and the mask."""
+
+    queries: "torch.Tensor"
+    keys: "torch.Tensor"
+    mask: "torch.Tensor"
+
+    @classmethod
+    def of(cls, decoder: FusedDecoder, block: Block) -> "_Attention":
         import torch
 
-        if rows == self._last_rows != self._packed_rows and self._packs:
-            with torch.inference_mode():
-                for layer in self.layers:
-                    layer.pack(rows)
-            self._packed_rows = rows
-        self._last_rows = rows
+        device = decoder.device
+        queries = torch.arange(block.start, block.stop, device=device)
+        keys = torch.from_numpy(block.keys).to(device)
+        return cls(queries, keys, additive_mask(block.seen, decoder.dtype, device)[0, 0])
+
+    def at(self, rows: "torch.Tensor") -> "_Attention":
+        """Return the block with those of its queries only that are among `rows`, ascending."""
+        import torch
+
+        asked = torch.isin(self.queries, rows)
+        return _Attention(self.queries[asked], self.keys, self.mask[asked])
 
 
 class FusedPasses:
@@ -158,7 +171,8 @@ class FusedPasses:
         import torch
 
         self._decoder, self._tree = decoder, tree
-        shape = (len(decoder.layers), 2, decoder.groups, 0, decoder.width)
+        self._room = _Room(decoder, 0)
+        shape = (len(decoder.layers), 0, 2 * decoder.groups * decoder.width)
         self._path = torch.empty(shape, dtype=decoder.dtype, device=decoder.device)
 
     def run(self, one: Pass, ends: Ints, tokens: Ints) -> LogProbs:
@@ -166,80 +180,92 @@ class FusedPasses:
         import torch
 
         decoder, tree = self._decoder, self._tree
+        if self._room.rows < len(one):
+            self._room = _Room(decoder, len(one))
         with torch.inference_mode():
-            ids = torch.from_numpy(tree.tokens[one.start : one.stop]).to(decoder.device)
             places = torch.from_numpy(tree.depths[one.start : one.stop]).to(decoder.device)
+            states = decoder.embed(
+                torch.from_numpy(tree.tokens[one.start : one.stop]).to(decoder.device)
+            )
+            cosine, sine = decoder.rotary(states[None], places[None])
+            half = slice(decoder.width // 2)
+            turn = torch.complex(cosine[0, :, None, half], sine[0, :, None, half])
+            kept = torch.from_numpy(one.kept).to(decoder.device)
+            blocks = [_Attention.of(decoder, each) for each in plan_blocks(tree, one, _BLOCK)]
             rows = torch.from_numpy(ends - one.start).to(decoder.device)
-            mask = additive_mask(visible(tree, one), decoder.dtype, decoder.device)
-            decoder.expect(len(one))
-            states = self._layers(ids, places, mask[0, 0], rows)
-            self._path = self._path.index_select(3, torch.from_numpy(one.kept).to(decoder.device))
-            logits = decoder.head(decoder.norm(states))
-            return asked_log_probs(logits, tokens)
+            paths = []
+            for number, layer in enumerate(decoder.layers):
+                mixed = self._mixed(number, layer, states, turn)
+                paths.append(mixed[:, decoder.heads * decoder.width :].index_select(0, kept))
+                if number == len(decoder.layers) - 1:
+                    # What the last layer makes of a token is asked only where a prompt ends.
+                    blocks = [at for each in blocks if len((at := each.at(rows)).queries)]
+                    states = states[rows]
+                self._attend(blocks, mixed, len(one.path))
+                self._transform(layer, states)
+            self._path = torch.stack(paths)
+            return asked_log_probs(decoder.head(decoder.norm(states)), tokens)
 
-    def _layers(
-        self,
-        ids: "torch.Tensor",
-        places: "torch.Tensor",
-        mask: "torch.Tensor",
-        ends: "torch.Tensor",
+    def _mixed(
+        self, number: int, layer: _Layer, states: "torch.Tensor", turn: "torch.Tensor"
     ) -> "torch.Tensor":
-        """Return the last layer's states at the ends, shape (k, width of the model)."""
+        """Return queries, keys and values of the pass, behind keys and values of the path."""
+        import torch
+
+        decoder, room = self._decoder, self._room
+        path, n = self._path[number], len(states)
+        mixed = room.mixed(len(path) + n)
+        own, queries = mixed[len(path) :], decoder.heads * decoder.width
+        mixed[: len(path), queries:] = path
+        for part in room.parts(n):
+            room.wide.put(part.start, _normed(states[part], decoder.epsilon))
+        room.wide.times(n, layer.states, own)
+        for part in room.parts(n):
+            some = own[part]
+            if layer.bias is not None:
+                some.add_(layer.bias)
+            turned = some[:, : queries + decoder.groups * decoder.width]
+            pairs = turned.view(len(some), -1, decoder.width // 2, 2)
+            torch.view_as_complex(pairs).mul_(turn[part])
+        return mixed
+
+    def _attend(self, blocks: "Sequence[_Attention]", mixed: "torch.Tensor", path: int) -> None:
+        """Put what each query sees where it is multiplied next."""
         import torch
 
         decoder = self._decoder
         heads, groups, width = decoder.heads, decoder.groups, decoder.width
-        path, n = self._path.shape[3], len(ids)
-        known = self._path.new_empty((*self._path.shape[:3], path + n, width))
-        known[:, :, :, :path] = self._path
-        states = decoder.embed(ids)
-        cosine, sine = decoder.rotary(states[None], places[None])
-        turn = torch.complex(cosine[0, :, None, : width // 2], sine[0, :, None, : width // 2])
-        for number, layer in enumerate(decoder.layers):
-            mixed = layer.states(_normed(states, decoder.epsilon))
-            pairs = mixed[:, : (heads + groups) * width].view(n, heads + groups, width // 2, 2)
-            turned = torch.view_as_real(torch.view_as_complex(pairs) * turn).view(n, -1, width)
-            keys, values = known[number, 0], known[number, 1]
-            keys[:, path:] = turned[:, heads:].transpose(0, 1)
-            values[:, path:] = (
-                mixed[:, (heads + groups) * width :].view(n, groups, width).transpose(0, 1)
+        done = 0
+        for one in blocks:
+            n, k = len(one.queries), len(one.keys)
+            known = mixed[:, heads * width :].index_select(0, one.keys).view(k, 2, groups, 1, width)
+            # Groups as the batch: heads of a group then share its keys without a copy of them.
+            keys, values = known.permute(1, 2, 3, 0, 4).expand(2, groups, heads // groups, k, width)
+            queries = mixed[one.queries + path, : heads * width]
+            seen = torch.nn.functional.scaled_dot_product_attention(
+                queries.view(n, groups, heads // groups, width).permute(1, 2, 0, 3),
+                keys,
+                values,
+                attn_mask=one.mask,
+                scale=decoder.scaling,
             )
-            queries = turned[:, :heads]
-            if number == len(decoder.layers) - 1:
-                # What the last layer makes of a token is asked only where a prompt ends.
-                queries, states, mask = queries[ends], states[ends], mask[ends]
-            seen = self._attend(queries, keys, values, mask)
-            states.add_(layer.out(seen))
-            gated = layer.gate_up(_normed(states, decoder.epsilon))
-            half = gated.shape[1] // 2
-            inner = torch.nn.functional.silu(gated[:, :half]).mul_(gated[:, half:])
-            states.add_(layer.down(inner))
-        self._path = known
-        last: torch.Tensor = states
-        return last
+            self._room.wide.put(done, seen.permute(2, 0, 1, 3).reshape(n, heads * width))
+            done += n
 
-    def _attend(
-        self,
-        queries: "torch.Tensor",
-        keys: "torch.Tensor",
-        values: "torch.Tensor",
-        mask: "torch.Tensor",
-    ) -> "torch.Tensor":
-        """Return what each query sees, shape (queries, heads * width)."""
+    def _transform(self, layer: _Layer, states: "torch.Tensor") -> None:
+        """Add to the states what was seen, and what the perceptron makes of it."""
         import torch
 
-        n, heads, width = queries.shape
-        groups = keys.shape[0]
-        # Groups as the batch: heads of a group then share its keys without a copy of them.
-        shared = (groups, heads // groups, keys.shape[1], width)
-        seen = torch.nn.functional.scaled_dot_product_attention(
-            queries.view(n, groups, heads // groups, width).permute(1, 2, 0, 3),
-            keys[:, None].expand(shared),
-            values[:, None].expand(shared),
-            attn_mask=mask,
-            scale=self._decoder.scaling,
-        )
-        return seen.permute(2, 0, 1, 3).reshape(n, heads * width)
+        decoder, room, n = self._decoder, self._room, len(states)
+        room.wide.times(n, layer.out, states, add=True)
+        for part in room.parts(n):
+            room.wide.put(part.start, _normed(states[part], decoder.epsilon))
+        gated = room.gated[:n]
+        room.wide.times(n, layer.gate_up, gated)
+        for part in room.parts(n):
+            gate, up = gated[part].chunk(2, dim=1)
+            room.wide.put(part.start, torch.nn.functional.silu(gate).mul_(up))
+        room.wide.times(n, layer.down, states, add=True)
 
 
 def _normed(states: "torch.Tensor", epsilon: float) -> "torch.Tensor":
@@ -254,6 +280,8 @@ def _normed(states: "torch.Tensor", epsilon: float) -> "torch.Tensor":
 
 
 def _is_llama(layer: Any) -> bool:
+    import torch
+
     parts = {name for name, _ in layer.named_children()}
     inside = (
         {name for name, _ in layer.self_attn.named_children()} if "self_attn" in parts else set()
@@ -266,4 +294,11 @@ def _is_llama(layer: Any) -> bool:
         and type(layer.mlp.act_fn).__name__ in ("SiLU", "SiLUActivation")
         and layer.self_attn.o_proj.bias is None
         and all(part.bias is None for part in (layer.mlp.gate_proj, layer.mlp.down_proj))
+        # An adapter that is not merged, or weights in 4 bits, have a `weight` that is not all.
+        and all(
+            isinstance(part, torch.nn.Linear)
+            for block in (layer.self_attn, layer.mlp)
+            for name, part in block.named_children()
+            if name.endswith("_proj")
+        )
     )

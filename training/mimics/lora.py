@@ -229,7 +229,9 @@ def _encoded(
     opened: LanguageModel, renderer: Renderer, rows: MimicRows, chat: bool | None
 ) -> Encoded:
     """Return prompts and labels as ids, the same way for training and for scoring."""
-    return encode_prompts(opened.tokenizer, renderer.render(rows), renderer.labels, chat=chat)
+    return encode_prompts(
+        opened.tokenizer, renderer.render(rows), renderer.labels, chat=chat, cue=renderer.cue
+    )
 
 
 def _longest(opened: LanguageModel, wished: int | None) -> int:

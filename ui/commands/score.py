@@ -79,7 +79,7 @@ def _source(flags: dict[str, Any]) -> "PromptSource":
     return prompt_column(path, labels, column=flags["column"], id_column=flags["id_column"])
 
 
-def _settings(flags: dict[str, Any]) -> "ScorerSettings":
+def _settings(flags: dict[str, Any], cue: str) -> "ScorerSettings":
     from evenhand.tools.scoring import ScorerSettings
 
     return ScorerSettings(
@@ -90,6 +90,7 @@ def _settings(flags: dict[str, Any]) -> "ScorerSettings":
         token_budget=flags["token_budget"],
         chat=flags["chat"],
         system=flags["system"],
+        cue=cue,
     )
 
 
@@ -98,7 +99,7 @@ async def _score(flags: dict[str, Any], source: "PromptSource") -> "ScoredFolder
     from evenhand.tools.score_labels import ScoreProgress
     from evenhand.tools.scoring import open_scorer
 
-    scorer: OpenScorer = await open_scorer(flags["model"], _settings(flags))
+    scorer: OpenScorer = await open_scorer(flags["model"], _settings(flags, source.cue))
     said = messages()
     for sentence in scorer.says:
         said.print(sentence)

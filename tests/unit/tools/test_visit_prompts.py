@@ -6,6 +6,7 @@ from evenhand.tools.datasets import load_visits
 from evenhand.tools.finetune import decisions
 from evenhand.tools.visit_prompts import (
     VisitTemplate,
+    bare,
     frozen_renderer,
     read_wording,
     visit_renderer,
@@ -42,8 +43,8 @@ def test_a_pair_shares_all_but_its_tail(shown: tuple[VisitTemplate, MimicRows]) 
         render(with_sex(rows, "female")), render(with_sex(rows, "male")), strict=True
     ):
         shared = common_start([one, other])
-        assert one[len(shared) :] == "female\nLevel:"
-        assert other[len(shared) :] == "male\nLevel:"
+        assert one[len(shared) :] == "female"
+        assert other[len(shared) :] == "male"
         assert shared.endswith("\nSex: ")
 
 
@@ -51,11 +52,11 @@ def test_what_an_arm_drops_reads_as_not_recorded(shown: tuple[VisitTemplate, Mim
     template, rows = shown
     render = visit_renderer(template).render
     texts = render(rows.shown_in("text_only", ["gender"]))
-    assert all(text.endswith("Sex: not recorded\nLevel:") for text in texts)
+    assert all(text.endswith("\nSex: not recorded") for text in texts)
     assert all("Note: not recorded\n" in text for text in render(rows.shown_in("tabular_only", [])))
 
 
-def test_numbers_have_units_and_nothing_is_invented() -> None:
+def test_units_stand_once_before_the_visit_and_nothing_is_invented() -> None:
     visits, _ = load_visits("demo_visits", None, 40, 0)
     rows = mimic_rows(
         ["Fell.\n\n Hurts {age}."],
@@ -63,8 +64,19 @@ def test_numbers_have_units_and_nothing_is_invented() -> None:
         {"age": "number", "temperature": "number", "heart_rate": "number", "gender": "category"},
     )
     text = visit_renderer(visit_template(visits.mapping, ("gender",))).render(rows)[0]
-    assert "Note: Fell. Hurts {age}.\n" in text
-    assert "Age: 40 years, Temperature: 36.6°C, Heart rate: not recorded\nSex: female" in text
+    head, _, case = text.partition("Note: ")
+    assert "\nUnits: years (Age), mmHg (Diastolic, Systolic), /min (Heart rate), % (Satur" in head
+    assert case.startswith("Fell. Hurts {age}.\n")
+    assert case.endswith("Age 40, Temperature 36.6, Heart rate not recorded\nSex: female")
+
+
+def test_the_visit_alone_has_no_instruction_units_or_cue(
+    shown: tuple[VisitTemplate, MimicRows],
+) -> None:
+    template, rows = shown
+    renderer = visit_renderer(bare(template))
+    assert renderer.cue == ""
+    assert all(text.startswith("Note: ") for text in renderer.render(rows))
 
 
 def test_the_direction_and_words_of_levels_are_said() -> None:
@@ -107,9 +119,11 @@ def test_french_words_are_the_english_ones_key_for_key() -> None:
     visits, _ = load_visits("demo_visits_fr", None, 40, 0)
     rows = decisions(visits.samples, visits.mapping.levels).rows
     text = visit_renderer(visit_template(visits.mapping, ("gender",))).render(rows)[0]
-    assert text.endswith(("Sexe : femme\nNiveau :", "Sexe : homme\nNiveau :"))
-    assert " ans, " in text
-    for name in ("instruction", "scale_up", "scale_down", "level", "field", "note"):
+    assert text.endswith(("\nSexe : femme", "\nSexe : homme"))
+    assert "\nUnités : ans (Âge), " in text
+    assert visit_renderer(visit_template(visits.mapping, ("gender",))).cue == "Niveau :"
+    forms = ("instruction", "scale_up", "scale_down", "level", "units", "unit", "field", "note")
+    for name in (*forms, "attribute"):
         fields = [
             sorted(part.partition("}")[0] for part in getattr(words, name).split("{")[1:])
             for words in (english, french)

@@ -113,6 +113,13 @@ def test_templates_that_drop_something_are_named() -> None:
     assert templated(Pieces({}), ["x"], system="S") == ["S\n\nx"]
 
 
+def test_a_cue_ends_plain_prompts_and_chat_form_has_its_own() -> None:
+    assert templated(Pieces({}), ["x"], system="S", cue="Level:") == ["S\n\nx\nLevel:"]
+    assert templated(Pieces({}, frame="[{user}]"), ["x"], cue="Level:") == ["[x]"]
+    encoded = encode_prompts(Pieces({"Level:": 5, " ": 9}), ["x"], ["1", "2"], cue="Level:")
+    assert encoded.prompts[0][-2:] == (5, 9)
+
+
 def test_prompts_that_end_unalike_are_refused() -> None:
     pieces = Pieces({"1": 1, "2": 2, "a1": 3, "a2": 4})
     with pytest.raises(UserError, match="not made of the same tokens after every prompt"):
