@@ -1,16 +1,19 @@
 """What a counterfactual audit found, in the terminal: the words stand beside every arrow."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from evenhand.graph_store.errors import UserError
 from evenhand.tools.triage import words
 from evenhand.tools.triage.measure import DTS, NATS_DOWN, NATS_UP, NET_DTS, NMD, PDR, TriageNumber
 from evenhand.tools.wording import counted, unscored
-from evenhand.ui.console import print_text, results
+from evenhand.ui.console import print_json, print_text, results
 from evenhand.ui.tables import plain_table
 
 if TYPE_CHECKING:
+    from evenhand.graph_store.run_directory import RunDirectory
     from evenhand.tools.rewrite_ratings import RewriteRatings
-    from evenhand.tools.triage_view import TriageView
+    from evenhand.tools.triage_view import OtherDecider, TriageView
 
 SHOWN = (DTS, NATS_UP, NATS_DOWN, NMD, PDR)
 
@@ -58,6 +61,56 @@ def print_triage(view: "TriageView") -> None:
             f"{told} {'was asked about' if other.by_model else 'decided on'} the same visits: the "
             "report sets both side by side."
         )
+
+
+def find_beside(
+    first: "RunDirectory", second: "RunDirectory"
+) -> "tuple[TriageView, OtherDecider] | None":
+    """Return the second run, and the first as it stands beside it; None for other recipes.
+
+    One run that asked two models, named twice, is its two models.
+
+    Raises:
+        UserError: The runs differ in more than the decider or the model, or one is not done.
+    """
+    from evenhand.tools.triage_view import read_view
+
+    view = read_view(second)
+    if view is None:
+        return None
+    for other in view.others:
+        if other.run_id == first.run_id and other.in_this_run == (first.path == second.path):
+            return view, other
+    raise UserError(
+        f"{first.run_id} cannot be set beside {second.run_id}: both must be done, in one "
+        "workspace, and differ in the decider or the model alone (data set, n, seed, arms, "
+        "controls and rewriter the same); `evenhand show RUN` says what a run asked."
+    )
+
+
+def print_beside(view: "TriageView", other: "OtherDecider", *, as_json: bool = False) -> None:
+    """Show each number of two deciders or models on the same pairs, and their difference."""
+    from evenhand.tools.sections.deciders import difference_text, value_text
+
+    if as_json:
+        print_json([asdict(one) for one in other.differences])
+        return
+    mine, theirs = view.label_beside(other), other.label or "the other"
+    table = plain_table(
+        f"{mine} and {theirs} on the same pairs",
+        *("arm", "number", mine, theirs, "difference [95 %]", "n", "p (Holm)"),
+    )
+    for one in other.differences:
+        table.add_row(
+            words.arm_short(one.arm),
+            words.symbol(one.symbol),
+            value_text(one, one.first),
+            value_text(one, one.second),
+            difference_text(one),
+            f"{one.estimate.n:,}",
+            words.p_words(one.p_adjusted),
+        )
+    results().print(table)
 
 
 def _print_models(view: "TriageView") -> None:

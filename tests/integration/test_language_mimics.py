@@ -66,6 +66,20 @@ def test_two_models_are_asked_the_same_pairs_and_set_side_by_side(two: RunDirect
     assert report.count("mimic/scratch_encoder") > 2
 
 
+def test_the_two_are_compared_in_the_terminal_too(
+    two: RunDirectory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["compare", two.run_id, two.run_id, "--runs-dir", str(two.path.parent)]
+    assert command_line(line) == 0
+    shown = capsys.readouterr().out
+    assert "mimic/lora and mimic/scratch_encoder on the same pairs" in shown
+    assert command_line([*line, "--json"]) == 0
+    (skew, *_) = [n for n in json.loads(capsys.readouterr().out) if "skew" in n["metric"]]
+    assert skew["estimate"]["n"] > 0
+    assert command_line([*line, "--asked", "no_hop,multi_hop"]) == 2
+    assert "leave --asked out" in capsys.readouterr().err
+
+
 def test_the_fit_says_where_it_stands_and_any_process_can_read_it(two: RunDirectory) -> None:
     said = [e.message or "" for e in two.events() if e.kind == "progress" and e.stage == "fit"]
     assert any(re.search(r"mimic/lora, \w+, step \d+ of 2, loss \d", each) for each in said)
@@ -80,7 +94,7 @@ def test_the_fit_says_where_it_stands_and_any_process_can_read_it(two: RunDirect
 
 
 def test_a_model_as_it_is_gives_levels_and_its_repeat_arm_says_nothing(
-    workspace: Path, two: RunDirectory
+    workspace: Path, two: RunDirectory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = audit(workspace, "--target", "torch/local", "--controls", "repeat", "--arms", "full")
     assert not (run.path / "model").exists()
@@ -98,6 +112,9 @@ def test_a_model_as_it_is_gives_levels_and_its_repeat_arm_says_nothing(
     assert "asked as it is" in report
     # Both runs stand in one table: the same visits, the same decider.
     assert "mimic/lora" not in report or two.run_id in report
+    # Their controls differ, so no number is on the same plan.
+    assert command_line(["compare", two.run_id, run.run_id, "--runs-dir", str(workspace)]) == 2
+    assert "cannot be set beside" in capsys.readouterr().err
 
 
 KILLER = """

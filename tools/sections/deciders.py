@@ -30,9 +30,7 @@ def deciders(context: ReportContext) -> str:
             view.direction if view else None,
         ),
         value=value_text,
-        difference=lambda one: words.estimate_text(
-            one.estimate, "net_rate" if one.metric != NMD else "score_difference"
-        ),
+        difference=difference_text,
         is_notable=lambda one: one.p_adjusted is not None and one.p_adjusted < ALPHA,
     )
 
@@ -43,3 +41,10 @@ def value_text(one: DeciderDifference, value: float | None) -> str:
         return "not scored"
     units: dict[str, Unit] = {PDR: "rate", NMD: "score_difference"}
     return wording.number(value, units.get(one.metric, "net_rate"))
+
+
+def difference_text(one: DeciderDifference) -> str:
+    """Return the paired difference of two with its interval, or why there is none."""
+    return words.estimate_text(
+        one.estimate, "net_rate" if one.metric != NMD else "score_difference"
+    )

@@ -35,10 +35,12 @@ def command(
 
     For two targets, or two judges (the second asks the target nothing: its answers come from the
     cache), run both with one data set, n and seed. For two ways of asking name one run twice, and
-    --asked. Nothing is asked of a model.
+    --asked. Runs on decisions differ in the decider or the model; one that asked two models is
+    named twice. Nothing is asked of a model.
     """
     from evenhand.tools.comparison import compare_runs
     from evenhand.ui.comparison_tables import print_comparison
+    from evenhand.ui.triage_tables import find_beside, print_beside
 
     ways = ways_to_ask(asked)
     if asked and len(ways) != 2:
@@ -48,6 +50,12 @@ def command(
         )
     folder = load_settings(config, runs_dir=runs_dir).runs_dir
     runs = [find_run(folder, name) for name in (first, second)]
+    beside = find_beside(*runs)
+    if beside is not None:
+        if ways:
+            raise UserError("Runs on decisions have no ways of asking; leave --asked out.")
+        print_beside(*beside, as_json=as_json)
+        return
     found = compare_runs(*runs, asked=(ways[0], ways[1]) if ways else None, seed=seed)
     if as_json:
         print_json(asdict(found))

@@ -27,6 +27,11 @@ def random(*shape: int, spread: float = 1.0) -> Any:
     return torch.randn(*shape) * torch.exp(spread * torch.randn(*shape))
 
 
+def ways() -> tuple[tuple[Products, float], ...]:
+    """Both ways, with how far each may be off, of the sum of the products' sizes."""
+    return (PlainProducts(), 1e-6), (HalvedProducts(anywhere=True), 4 * KEPT)
+
+
 @given(rows=sizes, inner=sizes, outer=sizes, room=st.integers(0, 9), seed=st.integers(0, 99))
 @settings(max_examples=60, deadline=None)
 def test_a_product_is_that_of_the_numbers(
@@ -36,11 +41,7 @@ def test_a_product_is_that_of_the_numbers(
     states, matrix, before = random(rows, inner), random(outer, inner), random(rows, outer)
     true = states.double() @ matrix.double().T
     size = states.double().abs() @ matrix.double().abs().T
-    ways: tuple[tuple[Products, float], ...] = (
-        (PlainProducts(), 1e-6),
-        (HalvedProducts(anywhere=True), 4 * KEPT),
-    )
-    for way, bound in ways:
+    for way, bound in ways():
         factor = way.factor(rows + room, inner + room, states)
         half = rows // 2
         factor.put(half, states[half:])

@@ -90,8 +90,9 @@ def fused(kind: str, way: str) -> ReadyModel:
         pytest.skip("this torch comes without oneMKL")
     model = tiny(kind, "float32" if halves else way)
     decoder = FusedDecoder(model, HalvedProducts(anywhere=True) if halves else PlainProducts())
-    method = "prefix tree, fused layers"
-    return ReadyModel(model, method, lambda tree: FusedPasses(decoder, tree), 64, None)
+    return ReadyModel(
+        model, "prefix tree, fused layers", lambda tree: FusedPasses(decoder, tree), 64, None
+    )
 
 
 def one_by_one(model: Any, prompts: Sequence[Ids], labels: Sequence[Ids]) -> LogProbs:
