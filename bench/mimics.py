@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from evenhand.graph_store.run_directory import RunDirectory, list_runs
+from evenhand.tools.sections.deciders import difference_text, value_text
 from evenhand.tools.sections.mimic import kappa_table
 from evenhand.tools.triage import words
 from evenhand.tools.triage_view import TriageView, read_view
@@ -95,18 +96,14 @@ def _pairs(view: TriageView) -> list[str]:
     """Set the two models of one plan side by side, in the main arm."""
     other = next(one for one in view.others if one.in_this_run)
     rows = [
-        f"| {one.symbol} | {_share(one.first)} | {_share(one.second)} | "
-        f"{words.estimate_text(one.estimate, 'net_rate')} | {one.estimate.n} |"
+        f"| {one.symbol} | {value_text(one, one.first)} | {value_text(one, one.second)} | "
+        f"{difference_text(one)} | {one.estimate.n} |"
         for one in other.differences
         if one.arm == view.results.main_arm
     ]
     title = f"{view.label_beside(other)} and {other.label} on the same pairs, main arm:"
     head = f"| number | {view.label_beside(other)} | {other.label} | difference [95 %] | n |"
     return ["", title, "", head, "|---|---|---|---|---|", *rows]
-
-
-def _share(value: float | None) -> str:
-    return "not scored" if value is None else f"{value:.4f}"
 
 
 def _fits(run: RunDirectory) -> list[str]:
