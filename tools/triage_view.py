@@ -125,12 +125,15 @@ def make_view(
     return TriageView(arms, results, judge(results, arms, direction), direction, **rest)
 
 
-def read_view(run: RunDirectory, variants: Sequence[Variant] | None = None) -> TriageView | None:
+def read_view(
+    run: RunDirectory, variants: Sequence[Variant] | None = None, *, beside: str | None = None
+) -> TriageView | None:
     """Read a run of the counterfactual recipe; None for another recipe, or before it answered.
 
     Args:
         run: The run.
         variants: Its variants, where they have been read.
+        beside: Id of the one run to set beside it; None: all that can be.
 
     Raises:
         UserError: A file of the run is damaged.
@@ -156,7 +159,7 @@ def read_view(run: RunDirectory, variants: Sequence[Variant] | None = None) -> T
     second = [_beside(run, view, run, model, by_model=True) for model in models[1:]]
     return replace(
         view,
-        others=(*second, *_others(run, view)),
+        others=(*second, *_others(run, view, beside)),
         what_ifs=tuple(_what_ifs(view.results, manifest.plan)),
     )
 
@@ -181,11 +184,11 @@ def _beside(
     )
 
 
-def _others(run: RunDirectory, view: TriageView) -> Iterator[OtherDecider]:
+def _others(run: RunDirectory, view: TriageView, beside: str | None) -> Iterator[OtherDecider]:
     """Yield the runs beside this one that differ from it in the decider or the model alone."""
     manifest = run.manifest
     for other in list_runs(run.path.parent):
-        if other.run_id == run.run_id:
+        if other.run_id == run.run_id or beside not in (None, other.run_id):
             continue
         there = other.manifest
         same = there.dataset_hash == manifest.dataset_hash

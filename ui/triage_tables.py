@@ -75,7 +75,7 @@ def find_beside(
     """
     from evenhand.tools.triage_view import read_view
 
-    view = read_view(second)
+    view = read_view(second, beside=first.run_id)
     if view is None:
         return None
     for other in view.others:

@@ -27,11 +27,14 @@ class Factor(Protocol):
     """Rows of states, to be multiplied with weights."""
 
     def put(self, start: int, states: "torch.Tensor") -> None:
-        """Store states, shape (k, width), from a row on; a width is the last one that was put."""
+        """Store states, shape (k, width), from a row on."""
         ...
 
     def times(self, rows: int, weight: Any, out: "torch.Tensor", *, add: bool = False) -> None:
-        """Multiply the first rows with a weight into `out`, or add to it, shape (rows, out)."""
+        """Multiply the first rows with a weight into `out`, or add to it, shape (rows, out).
+
+        Of each row as many states count as the weight is wide, from the first.
+        """
         ...
 
 
@@ -108,6 +111,8 @@ class HalvedProducts:
         """Return both halves of a matrix."""
         import torch
 
+        # The product takes where rows begin and a stride between them: a row must be in one piece.
+        matrix = matrix.contiguous()
         high = matrix.to(torch.bfloat16)
         return high, (matrix - high.float()).to(torch.bfloat16)
 
