@@ -27,10 +27,16 @@ _CALL_SECONDS = 600.0
 """A queue in front of a slow server is no failure; a call that lasts longer is one."""
 _CONNECT_SECONDS = 10.0
 _PROBE_SECONDS = 10.0
+_IDLE_SECONDS = 4.0
+"""An idle connection is kept for less time than servers keep it (llama.cpp and uvicorn: 5 s)."""
 _QUOTED = 300
 """Characters of a server's own message that are kept."""
 _REFUSALS = (429, 503, 529)
 _FAULTS = (408, 409, 425)
+
+
+class ConnectionLost(CallFailed):
+    """A connection that was made ended before the reply did."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +152,7 @@ class Client:
 
         self.server = server
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0),
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS),
             timeout=aiohttp.ClientTimeout(total=_CALL_SECONDS, sock_connect=_CONNECT_SECONDS),
             # A proxy of the environment is for the world outside, not for this machine.
             trust_env=server.host is not None,
@@ -173,6 +179,9 @@ class Client:
     async def call(self, path: str, body: dict[str, Any] | None = None) -> Any:
         """Send JSON (or ask, where there is no body) and return the JSON that comes back.
 
+        A connection that is lost is made once more: a server may close one that was kept open
+        just as it is used again, so what is sent must be such that it may be sent twice.
+
         Args:
             path: After the server's address.
             body: What is sent.
@@ -180,7 +189,11 @@ class Client:
         Raises:
             CallFailed: No reply, a failure, or one that is not JSON.
         """
-        status, headers, text = await self._send("GET" if body is None else "POST", path, body)
+        method = "GET" if body is None else "POST"
+        try:
+            status, headers, text = await self._send(method, path, body)
+        except ConnectionLost:
+            status, headers, text = await self._send(method, path, body)
         if status != 200:
             raise self._failure(status, headers, text)
         try:
@@ -243,7 +256,7 @@ class Client:
             raise CallFailed(f"{address} did not answer in time", "fault") from None
         except (aiohttp.ClientError, OSError) as error:
             cause = redact(str(error)) or type(error).__name__
-            raise CallFailed(f"connection to {address} was lost: {cause}", "fault") from None
+            raise ConnectionLost(f"connection to {address} was lost: {cause}", "fault") from None
 
     def _headers(self, idempotency_key: str | None) -> dict[str, str]:
         headers = {"Accept": "application/json"}

@@ -8,9 +8,9 @@ import pytest
 from aiohttp import web
 
 from evenhand.graph_store.errors import UserError
-from evenhand.tools.completions import response_format
+from evenhand.tools.completions import CallFailed, response_format
 from evenhand.tools.providers import ModelSettings, check_model, model_host, open_model
-from evenhand.tools.providers.openai import clean_url, is_loopback, retry_after
+from evenhand.tools.providers.openai import Client, Server, clean_url, is_loopback, retry_after
 
 NO_SETTINGS = ModelSettings()
 
@@ -106,6 +106,63 @@ def test_a_redirect_is_not_followed(serve_chat: Any) -> None:
             await model.close()
 
     asyncio.run(work())
+
+
+class _Fickle(asyncio.Protocol):
+    """Answers so many requests of a connection, and closes it unanswered at the next."""
+
+    def __init__(self, answers: int, asked: list[int]) -> None:
+        self._left, self._asked = answers, asked
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._asked.append(0)
+
+    def data_received(self, data: bytes) -> None:
+        if data.startswith(b"POST"):
+            self._asked[-1] += 1
+            if self._left == 0:
+                self._transport.close()
+                return
+            self._left -= 1
+            reply = (
+                b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n"
+            )
+            self._transport.write(reply + b"{}")
+
+
+def _call_twice(answers: int, asked: list[int]) -> None:
+    """Call twice; `asked` gets the requests of each connection."""
+
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+        async with await loop.create_server(lambda: _Fickle(answers, asked), "127.0.0.1", 0) as own:
+            port = own.sockets[0].getsockname()[1]
+            client = Client(Server("t", f"http://127.0.0.1:{port}", "m", "NO_SUCH_KEY"))
+            try:
+                assert await client.call("tokenize", {"content": "a"}) == {}
+                assert await client.call("tokenize", {"content": "b"}) == {}
+            finally:
+                await client.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(("answers", "requests"), [(2, [2]), (1, [2, 1])])
+def test_a_kept_connection_that_is_closed_as_it_is_used_is_made_anew(
+    answers: int, requests: list[int]
+) -> None:
+    asked: list[int] = []
+    _call_twice(answers, asked)
+    assert asked == requests
+
+
+def test_a_server_that_always_closes_is_asked_twice_and_no_more() -> None:
+    asked: list[int] = []
+    with pytest.raises(CallFailed, match="was lost"):
+        _call_twice(0, asked)
+    assert asked == [1, 1]
 
 
 def test_retry_after_in_its_forms() -> None:
