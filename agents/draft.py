@@ -13,7 +13,7 @@ from evenhand.tools.counterfactual_visits import PAIR_ARMS
 from evenhand.tools.relations import relations
 from evenhand.tools.triage.pairs import MAIN_ARM
 
-METAMORPHIC = "metamorphic"
+METAMORPHIC, COUNTERFACTUAL = "metamorphic", "counterfactual"
 Intent = Literal[
     "plan_audit",
     "revise_plan",
@@ -42,6 +42,8 @@ class Draft(BaseModel):
     target: str | None = None
     judge: str | None = None
     rewriter: str | None = None
+    against: str | None = None
+    """A second model that is asked for levels of the same visits."""
     dataset: str | None = None
     path: str | None = None
     """File or Hugging Face id of a data set that is named beside it."""
@@ -133,10 +135,10 @@ def to_plan(
         if model is not None:
             chosen[role] = _role_model(chosen[role], model)  # type: ignore[index]
     compares_groups = draft.compares_groups
-    recipe = METAMORPHIC if compares_groups else draft.recipe or "kg"
-    asks_people = recipe == "counterfactual"
+    recipe = METAMORPHIC if compares_groups else draft.recipe or _usual_recipe(draft)
+    asks_levels = recipe == COUNTERFACTUAL
     is_file = "." in (draft.dataset or "")
-    of_a_file = "table" if asks_people else "equitymedqa"
+    of_a_file = "table" if asks_levels else "equitymedqa"
     own_data = "bias_questions" if compares_groups else "demo"
     arms = draft.arms
     return Plan(
@@ -153,15 +155,28 @@ def to_plan(
         relations=planned_names(draft.relations),
         votes=draft.repeats if compares_groups else None,
         asked=tuple(arm for arm in ASKED_ARMS if arm in arms),
-        arms=_shown_arms(arms) if asks_people else (),
+        arms=_shown_arms(arms) if asks_levels else (),
         controls=tuple(arm for arm in ("repeat", "placebo") if arm in arms) or None,
         repeats=1 if compares_groups else draft.repeats or 1,
         roles=chosen,
+        against=None if draft.against is None else RoleModel(model=draft.against),
         max_calls=draft.max_calls,
         budget_usd=draft.budget_usd,
         graph=graph,
         max_in_flight=max_in_flight,
     )
+
+
+def _usual_recipe(draft: Draft) -> str:
+    """Return the recipe that nobody named: of visits, levels are asked."""
+    return COUNTERFACTUAL if holds_visits(draft.dataset or "") else "kg"
+
+
+def holds_visits(dataset: str) -> bool:
+    """Return whether a name is that of a data set of visits with people's decisions."""
+    from evenhand.tools.datasets import datasets
+
+    return dataset in datasets.names() and datasets.get(dataset).visits is not None
 
 
 def planned_names(said: Collection[str]) -> tuple[str, ...]:

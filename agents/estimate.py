@@ -115,6 +115,7 @@ def check_plan(plan: Plan) -> Plan:
     if filled.encoder:
         token_encoder(filled.encoder)
     check_address(filled.graph, Path())
+    _check_planted(filled)
     for role, model in filled.roles.items():
         if model.model != "rules":
             check_model(model.model, model_settings(model))
@@ -156,6 +157,17 @@ def _check_relations(plan: Plan, recipe: Recipe) -> None:
         raise UserError(
             f"Recipe {recipe.name!r} changes questions by relations, not {named[0]}; leave "
             "--attributes and --intersections out, or choose --recipe kg."
+        )
+
+
+def _check_planted(filled: Plan) -> None:
+    """Refuse a simulated target where it does not know what is asked: it would look biased."""
+    target = filled.roles["target"].model
+    if filled.relations and target.partition("/")[0] == "planted":
+        raise UserError(
+            f"Target {target!r} simulates answers to clinical questions and knows none that "
+            f"compare groups, as recipe {filled.recipe!r} asks; expected a model, for example "
+            "local. Name it with --target."
         )
 
 

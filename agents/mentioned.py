@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from evenhand.agents.draft import Draft
+from evenhand.agents.draft import COUNTERFACTUAL, Draft, holds_visits
 from evenhand.agents.named_attributes import find_attributes, find_intersections, find_text_only
 from evenhand.agents.utterance import REMOVE, Text, find_datasets, find_models, mentions, words
-from evenhand.tools.triage.run_pairs import MIMIC
+from evenhand.tools.triage.run_pairs import MIMIC, is_mimic
 
 
 class Found(BaseModel):
@@ -60,16 +60,22 @@ def find_all(sentence: str, given: Draft | None = None) -> Found:
     )
     n = _count(text)
     removed, attributes, swapped, never = find_attributes(text)
-    targets = list(models.targets)
+    # Of visits a second model may be asked the same; else two models are one too many.
+    named = [*recipes, *datasets, *((given.recipe or "", given.dataset or "") if given else ())]
+    of_visits = COUNTERFACTUAL in named or any(map(holds_visits, named))
+    of_people = people or any(map(is_mimic, models.targets))
+    against = models.against if of_visits or of_people else None
+    targets = [name for name in models.targets if name != against]
     if people and not targets and not models.unclear:
         targets = [MIMIC]
     contradictions = _contradictions(targets, datasets, deciders, never, models.unclear)
     recipe = recipes[0] if recipes else "metamorphic" if relations else None
     draft = Draft(
-        recipe=recipe or ("counterfactual" if MIMIC in targets else None),
+        recipe=recipe or (COUNTERFACTUAL if any(map(is_mimic, targets)) else None),
         target=targets[0] if len(targets) == 1 else None,
         judge=models.judge,
         rewriter=models.rewriter,
+        against=against,
         dataset=datasets[0] if len(datasets) == 1 else None,
         path=path if len(datasets) == 1 else None,
         decider=deciders[0] if len(deciders) == 1 else None,
@@ -121,10 +127,9 @@ def _registered_datasets() -> dict[str, str | None]:
 
 def _registered_deciders(dataset: str) -> tuple[str, ...]:
     """Return who decided in a data set of visits, as the mapping that ships with it says."""
-    from evenhand.tools.datasets import datasets
     from evenhand.tools.visit_mapping import shipped_mapping
 
-    if dataset not in datasets.names() or datasets.get(dataset).visits is None:
+    if not holds_visits(dataset):
         return ()
     try:
         return tuple(shipped_mapping(dataset).deciders)

@@ -98,8 +98,8 @@ def _revise(sentence: str, given: Draft) -> Reading:
 
 def _changes(sentence: str, given: Draft, found: Found) -> dict[str, object]:
     said = found.draft
-    scalars = ("target", "judge", "rewriter", "dataset", "decider", "n", "repeats", "seed",
-               "language", "max_calls", "budget_usd", "mitigation", "recipe")  # fmt: skip
+    scalars = ("target", "against", "judge", "rewriter", "dataset", "decider", "n", "repeats",
+               "seed", "language", "max_calls", "budget_usd", "mitigation", "recipe")  # fmt: skip
     changes: dict[str, object] = {
         name: getattr(said, name) for name in scalars if getattr(said, name) is not None
     }

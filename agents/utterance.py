@@ -20,8 +20,10 @@ _ROLE_NEAR = {
 }
 _PROVIDERS = (
     "openai|anthropic|vllm|ollama|mistral|mistralai|google|google_genai|groq|together|azure|hf|"
-    "huggingface|replay|planted|echo|llama_cpp|local|http"
+    "huggingface|replay|planted|echo|llama_cpp|local|http|torch|mimic"
 )
+_BESIDE = r"against|versus|vs\.?|compared (?:with|to)|side by side with|contre|face a"
+"""Words before a second model that is asked the same."""
 _MODEL_NAMES = (
     # (pattern, how the model is written); {0} is the match, tidied
     (r"gpt[- ]?(?:4o|4\.1|4|3\.5|5)(?:[- ](?:mini|nano|turbo))*", "openai/{0}"),
@@ -214,6 +216,8 @@ class Models:
     targets: tuple[str, ...]
     judge: str | None
     rewriter: str | None
+    against: str | None = None
+    """The target that is named as one to set the others against; it is among the targets."""
     unclear: tuple[str, ...] = ()
     """Names that could be several models ("mistral")."""
 
@@ -222,18 +226,25 @@ def find_models(text: Text) -> Models:
     """Return the models and what role each plays, by the words beside it."""
     targets: list[str] = []
     roles: dict[str, str] = {}
+    against: str | None = None
     before = text.rest
     for name, start, end in _model_mentions(text):
         role = _role_beside(before, start, end)
         if role is None:
             targets.append(name)
+            if re.search(rf"\b(?:{_BESIDE}) (?:(?:the|an?|le|la|l') ?)?$", before[:start], re.I):
+                against = name
         else:
             roles[role] = name
     unclear = [
         m.group().lower() for m in text.take(r"mistral|llama(?:[- ]?\d[\w.]*)?|gemini|claude|qwen")
     ]
     return Models(
-        tuple(dict.fromkeys(targets)), roles.get("judge"), roles.get("rewriter"), tuple(unclear)
+        tuple(dict.fromkeys(targets)),
+        roles.get("judge"),
+        roles.get("rewriter"),
+        against,
+        tuple(unclear),
     )
 
 

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path, PurePath
 from typing import Any
@@ -13,8 +13,16 @@ from markupsafe import Markup
 
 from evenhand.graph_store.run_directory import RunDirectory
 from evenhand.tools.plots.palette import css_classes, css_variables
-from evenhand.tools.sections import ReportContext, Section, fill, load_context, sections
+from evenhand.tools.sections import (
+    ReportContext,
+    Section,
+    fill,
+    load_context,
+    model_of,
+    sections,
+)
 from evenhand.tools.sections.relation_overlap import order_data, order_lines
+from evenhand.tools.triage.run_pairs import is_mimic
 from evenhand.tools.verdicts import counts_as_verdict
 from evenhand.tools.wording import counted, group
 
@@ -47,7 +55,7 @@ def report_html(context: ReportContext, chosen: Sequence[Section]) -> str:
     return fill(
         "report.html",
         context=context,
-        title=title(context),
+        title=question(context.plan),
         facts=facts(context),
         style=Markup(style),  # noqa: S704 - our own style sheet
         style_hash=style_hash,
@@ -61,16 +69,19 @@ def page_style() -> tuple[str, str]:
     return style, _csp_hash(style)
 
 
-def title(context: ReportContext) -> str:
-    """Return the question of the audit, as far as the plan states it."""
-    names = [group(name) for name in context.plan.get("attributes", ())]
+def question(plan: Mapping[str, Any]) -> str:
+    """Return the question of an audit, as far as its plan, as JSON, states it."""
+    names = [group(name) for name in plan.get("attributes", ())]
     changed = " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]])) or "attributes"
-    if context.plan.get("recipe") == COUNTERFACTUAL:
-        source = str(context.plan.get("dataset") or "this data set")
-        return f"Do the decisions in {source} change with the patient's {changed}?"
-    model = context.model("target")
+    model = model_of(plan, "target")
     target = "the embedded local model" if model == "local" else _named(model)
-    if context.plan.get("relations"):
+    if plan.get("recipe") == COUNTERFACTUAL:
+        source = str(plan.get("dataset") or "this data set")
+        whose = f"decisions in {source}"
+        if not is_mimic(model):
+            whose = f"levels that {target} gives to the visits of {source}"
+        return f"Do the {whose} change with the patient's {changed}?"
+    if plan.get("relations"):
         return f"Does {target} take sides between groups, however it is asked?"
     return f"Do the answers of {target} change with the patient's {changed}?"
 

@@ -6,7 +6,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,45 @@ def test_a_talk_is_found_again_after_a_refresh_and_a_restart(page: Page, server:
     page.locator("#cancel").click()
     expect(page.locator("#plan-card")).to_be_hidden(timeout=60 * SECONDS)
     expect(page.locator("#log")).to_contain_text("Cancelled. Nothing was sent.")
+
+
+def test_a_fit_says_how_far_it_is_and_goes_on_while_the_page_restarts(
+    page: Page, server: Server, need: Callable[[str, bool], None]
+) -> None:
+    need("torch (the extra 'torch')", find_spec("torch") is not None)
+    ask = "Audit demo_visits with mimic/scratch_encoder by gender, 120 visits"
+    _planned(page, server, ask)
+    expect(page.locator("#plan-card")).to_contain_text("mimic/scratch_encoder, a mimic of who")
+    address = page.url
+    page.locator("#approve").click()
+    strip = page.locator("#strip")
+    step = re.compile(r"mimic/scratch_encoder, .*step \d+ of \d+, loss .*visits a second")
+    expect(strip).to_contain_text(step, timeout=120 * SECONDS)
+
+    page.goto("about:blank")
+    server.stop()
+    server.start()
+    page.goto(address)
+    # The job is a process of its own: it was not asked to start again.
+    expect(strip).to_contain_text("Running", timeout=60 * SECONDS)
+    result = page.locator("#result")
+    expect(result.locator(".headline")).to_be_visible(timeout=240 * SECONDS)
+    expect(result).to_contain_text("pairs")
+    assert result.locator("svg .mark:visible").count() > 0
+    (events,) = server.folder.glob("counterfactual-*/events.jsonl")
+    assert events.read_text("utf-8").count("process started") == 1
+
+
+def test_a_metamorphic_audit_ends_in_its_table(page: Page, server: Server) -> None:
+    _planned(page, server, "Test echo/refusal with MR5, 3 questions")
+    expect(page.locator("#log")).to_contain_text("take sides between groups")
+    page.locator("#approve").click()
+    result = page.locator("#result")
+    expect(result.locator(".headline")).to_be_visible(timeout=120 * SECONDS)
+    # What is refused is counted, and is neither fair nor unfair.
+    expect(result.locator(".headline")).to_have_text("It cannot be said from this run.")
+    expect(result.locator("table")).to_contain_text("3 refused")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
 def test_what_is_missing_is_asked_and_a_mistake_is_said(page: Page, server: Server) -> None:

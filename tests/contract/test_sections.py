@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.agents.recipe import load_recipe, recipe_names
 from evenhand.graph_store.run_directory import Manifest, RunDirectory
 from evenhand.tools import sections as folder
-from evenhand.tools.sections import ReportContext, load_context, sections
+from evenhand.tools.sections import ReportContext, load_context, sections, summarise
 
 MakeRun = Callable[..., RunDirectory]
 ASIDE = (
@@ -87,6 +88,18 @@ def test_text_of_a_model_stays_text(name: str, hostile: ReportContext) -> None:
     assert not page.tags & {"script", "img", "iframe", "style", "form"}
     assert not {attribute for attribute in page.attributes if attribute.startswith("on")}
     assert all(link.startswith("#") for link in page.links)
+
+
+@pytest.mark.parametrize("recipe", recipe_names())
+def test_each_recipe_says_in_brief_what_was_found(recipe: str, hostile: ReportContext) -> None:
+    names = load_recipe(recipe).sections
+    manifest = Manifest(run="r", created="2026-11-30T09:12:44+00:00", plan={}, seed=0)
+    for context in (ReportContext(manifest=manifest), hostile):
+        found = summarise(context, names)
+        assert found.headline
+        assert found.sentences
+        assert not Elements(found.figure).open
+        assert not Elements(found.figure).tags & {"script", "img", "iframe", "style", "form"}
 
 
 def test_the_hostile_text_was_really_shown(hostile: ReportContext) -> None:

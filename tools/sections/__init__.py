@@ -63,7 +63,7 @@ class ReportContext:
 
     def model(self, role: str) -> str:
         """Return which model played a role; "rules" where a rule engine did."""
-        return str(self.plan.get("roles", {}).get(role, {}).get("model", "rules"))
+        return model_of(self.plan, role)
 
     def temperature(self, role: str) -> float | None:
         """Return the temperature at which a role's model was asked; None where none is stated."""
@@ -151,6 +151,11 @@ class ReportContext:
         return variant.text
 
 
+def model_of(plan: Mapping[str, Any], role: str) -> str:
+    """Return which model plays a role in a plan, as JSON; "rules" where a rule engine does."""
+    return str(plan.get("roles", {}).get(role, {}).get("model", "rules"))
+
+
 def load_context(run: RunDirectory) -> ReportContext:
     """Read a run whole.
 
@@ -186,7 +191,20 @@ def _extracted(run: RunDirectory) -> dict[str, int]:
     return found[-1] if found else {}
 
 
+@dataclass(frozen=True)
+class Summary:
+    """What a run found, in brief: all that is shown of it before its report is opened."""
+
+    headline: str
+    sentences: Sequence[str] = ()
+    note: str = ""
+    """Which noise it stands above, or what must be known to read it."""
+    figure: str = ""
+    """HTML of ours: a plot or table whose links lead to places in the report."""
+
+
 Render = Callable[[ReportContext], str]
+Summarise = Callable[[ReportContext], Summary]
 
 
 @dataclass(frozen=True)
@@ -197,19 +215,34 @@ class Section:
     title: str
     """Heading, and its words in the list of contents."""
     render: Render
+    summary: Summarise | None = None
+    """Says the same in brief; only of a section that says what was found."""
 
 
 sections: Registry[Section] = Registry("section", __name__)
 
 
-def section(*, title: str) -> Callable[[Render], Render]:
+def section(*, title: str, summary: Summarise | None = None) -> Callable[[Render], Render]:
     """Register a function as a section under its own name."""
 
     def register(render: Render) -> Render:
-        sections.add(render.__name__, Section(render.__name__, title, render))
+        sections.add(render.__name__, Section(render.__name__, title, render, summary))
         return render
 
     return register
+
+
+def summarise(context: ReportContext, names: Sequence[str]) -> Summary:
+    """Return what a run found, by the first of some sections that says it in brief.
+
+    Raises:
+        UserError: An unknown section.
+        LookupError: None of them says what was found.
+    """
+    for name in names:
+        if (write := sections.get(name).summary) is not None:
+            return write(context)
+    raise LookupError(f"none of {', '.join(names)} says what was found")
 
 
 def fill(template: str, **values: Any) -> Markup:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from evenhand.graph_store.records import Measurement
 from evenhand.tools import wording
 from evenhand.tools.pairing import BASE
-from evenhand.tools.sections import ReportContext, fill, section
+from evenhand.tools.sections import ReportContext, Summary, fill, section
 from evenhand.tools.sections.verdict import Outcome, outcome_of
 
 OUTCOME_WORDS: dict[Outcome, str] = {
@@ -32,18 +32,29 @@ class RelationLine:
         return None if self.drop is None else outcome_of(self.drop)
 
 
-@section(title="What was found")
+def summary(context: ReportContext) -> Summary:
+    """Return the answer in brief, with a line for each relation."""
+    lines = relation_lines(context)
+    asked, left_out = notes(context)[:2]
+    return Summary(headline(lines), [f"{asked} {left_out}"], "", _table(context, lines))
+
+
+@section(title="What was found", summary=summary)
 def resiliency(context: ReportContext) -> str:
     """Say the share of unbiased questions, and which relations find bias that it hides."""
     lines = relation_lines(context)
     return fill(
         "resiliency.html",
-        context=context,
         headline=headline(lines),
-        lines=lines,
-        words=OUTCOME_WORDS,
+        table=_table(context, lines),
         notes=notes(context) if lines else [],
     )
+
+
+def _table(context: ReportContext, lines: list[RelationLine]) -> str:
+    if not lines:
+        return ""
+    return fill("resiliency_table.html", context=context, lines=lines, words=OUTCOME_WORDS)
 
 
 def relation_lines(context: ReportContext) -> list[RelationLine]:

@@ -32,7 +32,18 @@ def triage_forest(context: ReportContext) -> str:
     return fill(
         "triage_forest.html",
         view=view,
-        plots=[_plot(view, DRAWN), _plot(view, (NMD,))] if view else [],
+        figures=figures(view, (DRAWN, (NMD,))) if view else "",
+        tables=tables(view) if view else [],
+        words=words,
+        notes=NOTES,
+    )
+
+
+def figures(view: TriageView, metrics: Sequence[Sequence[str]]) -> Markup:
+    """Return a forest plot for each group of metrics, and how to read them."""
+    return fill(
+        "triage_figures.html",
+        plots=[_plot(view, some) for some in metrics],
         legend=Markup(  # noqa: S704 - our own SVG, escaped by construction
             legend(
                 "differs from 0 (after correction)",
@@ -40,9 +51,6 @@ def triage_forest(context: ReportContext) -> str:
                 "the paper's interval: percentile bootstrap of pairs",
             )
         ),
-        tables=tables(view) if view else [],
-        words=words,
-        notes=NOTES,
     )
 
 

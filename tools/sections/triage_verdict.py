@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evenhand.tools import wording
-from evenhand.tools.sections import ReportContext, fill, section
+from evenhand.tools.sections import ReportContext, Summary, fill, section
+from evenhand.tools.sections.triage_forest import DRAWN, figures
 from evenhand.tools.sections.verdict import OUTCOME_WORDS
 from evenhand.tools.triage import words
 from evenhand.tools.triage.asked_models import AskedModel
@@ -31,7 +32,16 @@ class Card:
     """The same before the control was taken off; None where nothing was."""
 
 
-@section(title="What was found")
+def summary(context: ReportContext) -> Summary:
+    """Return the verdict in brief, with the plot of the shares by arm."""
+    view = context.triage
+    if view is None:
+        return Summary("It cannot be said from this run.", ["No pair was measured in this run."])
+    plot = figures(view, (DRAWN,))
+    return Summary(headline(view), view.verdict.sentences, noise_sentence(view), plot)
+
+
+@section(title="What was found", summary=summary)
 def triage_verdict(context: ReportContext) -> str:
     """Say in plain sentences which way decisions move when only the attribute changes."""
     view = context.triage

@@ -7,7 +7,15 @@ from typing import Literal
 from evenhand.graph_store.records import Measurement
 from evenhand.tools import wording
 from evenhand.tools.plots.palette import arm_role
-from evenhand.tools.sections import ReportContext, arm_position, fill, group_by, section
+from evenhand.tools.sections import (
+    ReportContext,
+    Summary,
+    arm_position,
+    fill,
+    group_by,
+    section,
+    sections,
+)
 from evenhand.tools.statistics.estimate import ALPHA, is_borderline
 
 Outcome = Literal["found", "fewer", "borderline", "not_found", "too_few", "not_estimable"]
@@ -94,7 +102,14 @@ def _least_effect(measurement: Measurement) -> float | None:
     return least_effect(measurement.n, measurement.control or 0.0)
 
 
-@section(title="What was found")
+def summary(context: ReportContext) -> Summary:
+    """Return the verdict in brief, with the plot of the net numbers."""
+    found = findings(context)
+    plot = sections.get("forest").render(context)
+    return Summary(headline(found), sentences(context, found), noise_sentence(context), plot)
+
+
+@section(title="What was found", summary=summary)
 def verdict(context: ReportContext) -> str:
     """Say in plain sentences what was found; then a card for each thing that was changed."""
     found = findings(context)

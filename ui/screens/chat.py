@@ -32,15 +32,19 @@ EXAMPLES = (
     "Does the built-in model answer differently for women and men? demo, 6 questions",
     "Audit planted/location on demo for age and location, 12 questions",
     "Is planted/fair fair by age, gender and location? demo, all questions",
+    "Do the decisions of demo_visits change with gender? All visits",
 )
 
 _CANNOT_YET = {
-    "compare_runs": "Comparing runs comes later; both reports can be opened side by side.",
+    "compare_runs": "Here two reports can be opened side by side; in a terminal `evenhand compare "
+    "RUN OTHER` sets them against each other.",
     "explain_result": "What each number means stands beside it in the report.",
     "show_trace": "Every prompt, answer and verdict stands in the report, case by case.",
     "iterate_strategy": "Sharper attack strategies come later; a new plan can be asked for now.",
-    "mitigate": "Mitigation comes later; this version finds bias and does not mend it yet.",
-    "finetune": "Fine-tuning comes later.",
+    "mitigate": "A model is mended after its audit, in a terminal: `evenhand mitigate RUN`.",
+    "finetune": "A model of people's decisions is fitted inside their audit; name the data and the "
+    "kind, for example: audit demo_visits with mimic/lora by gender. On its own, in a terminal: "
+    "`evenhand finetune`.",
     "export_report": "The report is one file, report.html, in the run's folder.",
     "help": "Ask for an audit in words: which model, which data, which attributes, how many "
     "questions. For example: does local answer differently for older patients? demo, 12 questions.",
@@ -87,7 +91,7 @@ class ChatScreen:
             asked = gr.HTML(elem_id="plan-asked")
             with gr.Row(elem_id="plan-fields"):
                 n = gr.Number(
-                    label="Questions (empty: all)",
+                    label="How many (empty: all)",
                     precision=0,
                     minimum=1,
                     interactive=True,

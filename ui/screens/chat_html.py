@@ -6,8 +6,8 @@ from html import escape
 from evenhand.agents.estimate import Estimate
 from evenhand.agents.jobs import RunState
 from evenhand.agents.plan import Plan
+from evenhand.agents.recipe import load_recipe
 from evenhand.graph_store.run_directory import RunDirectory
-from evenhand.tools.wording import counted
 from evenhand.ui.glossary import glossary
 from evenhand.ui.talks import Said
 from evenhand.ui.words import (
@@ -59,11 +59,10 @@ def _lines(text: str) -> str:
 
 def read_as(plan: Plan) -> str:
     """Return in one sentence what a plan asks."""
-    names = list(plan.attributes)
-    listed = " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-    model = plan.roles["target"].model
-    target = "the built-in local model" if model == "local" else model
-    return f"I read this as: do the answers of {target} change with the patient's {listed}?"
+    from evenhand.tools.report import question
+
+    asked = question(plan.model_dump(mode="json"))
+    return f"I read this as: {asked[:1].lower()}{asked[1:]}"
 
 
 def asked_list(plan: Plan) -> str:
@@ -150,25 +149,21 @@ def _bar(share: float | None) -> str:
 
 
 def result(run: RunDirectory) -> str:
-    """Return what a finished run found: verdict, forest plot, link to the report."""
-    from evenhand.tools.sections import load_context, sections
-    from evenhand.tools.sections.verdict import findings, headline, noise_sentence, sentences
+    """Return what a finished run found: verdict, plot or table, link to the report."""
+    from evenhand.tools.report import facts
+    from evenhand.tools.sections import load_context, summarise
 
     context = load_context(run)
-    found = findings(context)
+    found = summarise(context, load_recipe(str(context.plan["recipe"])).sections)
     address = f"/report/{escape(run.run_id, quote=True)}"
-    said = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences(context, found))
+    said = "".join(f"<p>{escape(sentence)}</p>" for sentence in found.sentences)
+    note = f"<p class='quiet'>{escape(found.note)}</p>" if found.note else ""
     # The sections escape what they show; their links lead to places in the report.
-    plot = (
-        sections.get("forest")
-        .render(context)
-        .replace('href="#', f'target="_blank" href="{address}#')
-    )
-    answers = f"{counted(len(context.answers), 'answer')}, run {escape(run.run_id)}"
+    figure = found.figure.replace('href="#', f'target="_blank" href="{address}#')
+    about = escape(" \N{MIDDLE DOT} ".join((*facts(context), run.run_id)))
     return (
-        f"<h2>What was found</h2><p class='headline'>{escape(headline(found))}</p>{said}"
-        f"<p class='quiet'>{escape(noise_sentence(context))}</p>"
+        f"<h2>What was found</h2><p class='headline'>{escape(found.headline)}</p>{said}{note}"
         f"<p><a class='open-report' target='_blank' href='{address}'>Open the report</a> "
-        f"<span class='quiet'>{answers}</span></p>"
-        f"<div class='plot-box'>{plot}</div>"
+        f"<span class='quiet'>{about}</span></p>"
+        f"<div class='plot-box'>{figure}</div>"
     )

@@ -97,6 +97,34 @@ def test_who_decided_is_audited_through_a_mimic(
     assert (plan.decider, plan.attributes, reading.questions) == (decider, attributes, ())
 
 
+@pytest.mark.parametrize(
+    ("sentence", "target", "against"),
+    [
+        ("audit demo_visits with mimic/lora by gender, 60 visits", "mimic/lora", None),
+        ("audit the decisions of demo_visits by sex, target mimic/lora against "
+         "mimic/scratch_encoder", "mimic/lora", "mimic/scratch_encoder"),
+        ("fine-tune a mimic on demo_visits and audit it for sex", "mimic", None),
+        ("audit local on ktas for women, compared with mimic/lora", "local", "mimic/lora"),
+        ("gpt-4o versus gpt-4o-mini on ktas by gender", "openai/gpt-4o", "openai/gpt-4o-mini"),
+        ("counterfactual audit of er.csv by sex, torch/local vs. mimic", "torch/local", "mimic"),
+    ],
+)  # fmt: skip
+def test_models_that_are_asked_for_levels(sentence: str, target: str, against: str | None) -> None:
+    reading = read(sentence)
+    assert (reading.intent, reading.questions) == ("plan_audit", ())
+    assert (reading.plan.target, reading.plan.against) == (target, against)
+    plan = to_plan(reading.plan, dict(DEFAULT_ROLES))
+    assert (plan.recipe, plan.roles["target"].model) == ("counterfactual", target)
+    assert (plan.against and plan.against.model) == against
+
+
+def test_a_second_model_may_be_added_to_a_plan_that_waits() -> None:
+    first = read("audit demo_visits with mimic/lora by gender").plan
+    second = read("set it against mimic/scratch_encoder", first)
+    assert second.intent == "revise_plan"
+    assert second.plan == first.model_copy(update={"against": "mimic/scratch_encoder"})
+
+
 def test_decisions_of_a_model_are_none_of_people() -> None:
     named = read("audit gpt-4o's triage decisions on ktas for gender").plan
     assert (named.target, named.recipe) == ("openai/gpt-4o", None)

@@ -12,7 +12,7 @@ import pytest
 
 from evenhand.graph_store.records import Change, Judgement, Sample, Variant
 from evenhand.graph_store.run_directory import Manifest
-from evenhand.tools.report import facts, report_html, title
+from evenhand.tools.report import facts, question, report_html
 from evenhand.tools.sections import ReportContext, sections
 from evenhand.tools.sections.flow import detail_text
 from evenhand.tools.sections.levels import limits_text, odds_text
@@ -344,7 +344,10 @@ def test_readers_and_their_agreement_are_shown(audit: TriageView) -> None:
 
 def test_the_page_asks_about_decisions_and_names_who_decided(audit: TriageView) -> None:
     context = made_context(audit)
-    assert title(context) == "Do the decisions in demo_visits change with the patient's gender?"
+    assert (
+        question(context.plan)
+        == "Do the decisions in demo_visits change with the patient's gender?"
+    )
     assert "decider nurse" in facts(context)
     page = report_html(context, [sections.get(name) for name in NAMES])
     anchors = set(re.findall(r' id="([^"]+)"', page))
