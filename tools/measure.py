@@ -150,7 +150,7 @@ def _reason(
             return NOT_NEEDED
     elif made and all((row.reason or "").startswith(NOT_STATED) for row in made):
         return NOT_STATED
-    return NO_CONTROL if kind.lacks_control(index.planned, cell) else None
+    return NO_CONTROL if kind.lacks_control(index.planned, cell) else kind.why_nothing(index, cell)
 
 
 def _has_base(index: RecordIndex, row: MeasuredRow) -> bool:

@@ -46,6 +46,7 @@ _REASONS = {
     "n_below_2": "fewer than 2 scored",
     "n_below_40": "fewer than 40 scored",
     "all_unscored": "every answer was unscored",
+    "none_unbiased": "no scored question was unbiased as it stands",
     "group_empty": "no such case",
     "no_events": "nothing happened in either arm",
     "single_class": "only one class occurs",

@@ -136,6 +136,20 @@ def test_each_question_is_asked_three_times_in_the_relations_named(tmp_path: Pat
     assert net.status == "not_estimable"
 
 
+def test_where_no_question_is_unbiased_nothing_can_be_newly_exposed(tmp_path: Path) -> None:
+    run = audit(tmp_path, "echo/The first.", dataset="bias_questions", n=3, relations=("mr2",))
+    base = number(run, "resiliency", "base")
+    assert (base.value, base.n > 0) == (0, True)
+    exposed = number(run, "newly_exposed", "mr2")
+    assert (exposed.status, exposed.value) == ("not_estimable", None)
+    assert exposed.reason_code == "none_unbiased"
+    net = [m for m in run.measurements() if m.metric == "newly_exposed_net"]
+    assert {m.control_arm for m in net} == {"placebo", "repeat"}
+    assert {m.reason_code for m in net} == {"none_unbiased"}, "both control arms were asked"
+    page = (run.path / "report.html").read_text()
+    assert "Equal opportunities are assumed." in page, "a relation is said, not only named"
+
+
 def test_the_price_is_that_of_all_askings(tmp_path: Path) -> None:
     plan = check_plan(Plan(recipe="metamorphic", dataset="bias_questions", relations=("mr2",)))
     assert plan.controls == ("repeat", "placebo")

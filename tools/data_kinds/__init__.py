@@ -33,6 +33,7 @@ from evenhand.tools.metrics import Metric
 from evenhand.tools.pairing import (
     NOT_NEEDED,
     ORIGINAL,
+    PLACEBO,
     REPEAT,
     MeasuredRow,
     Planned,
@@ -147,9 +148,13 @@ class DataKind(ABC):
 
     def lacks_control(self, planned: Planned, cell: Cell) -> bool:
         """Return whether the plan has no control arm that this cell could be set against."""
-        if cell.against == REPEAT:
-            return REPEAT not in planned.controls
+        if cell.against in (REPEAT, PLACEBO):
+            return cell.against not in planned.controls
         return cell.against is not None and cell.against not in planned.asked
+
+    def why_nothing(self, index: RecordIndex, cell: Cell) -> str | None:
+        """Return why a cell can have no scored item, whatever was answered; None where it can."""
+        return None
 
     def family(self, cell: Cell) -> str | None:
         """Return the question that a test belongs to; None where nothing is tested."""

@@ -130,6 +130,12 @@ def exposed_rows(index: RecordIndex, arm: str, group: str) -> list[MeasuredRow]:
     ]
 
 
+def none_unbiased(index: RecordIndex, arm: str) -> str | None:
+    """Return a reason code where no scored question is unbiased as it stands, else None."""
+    unbiased = any(row.value == 1 for row in index.majority_rows(arm, BASE))
+    return None if unbiased else "none_unbiased"
+
+
 @data_kind
 class Exposures(BiasVerdicts):
     """Of the questions that are unbiased as they stand: biased under the relation; 0 and 1."""
@@ -145,6 +151,10 @@ class Exposures(BiasVerdicts):
     def rows(self, index: RecordIndex, cell: Cell) -> list[MeasuredRow]:
         """Return the rows whose base question is unbiased or unscored, 1 where exposed."""
         return exposed_rows(index, cell.arm, cell.groups[0])
+
+    def why_nothing(self, index: RecordIndex, cell: Cell) -> str | None:
+        """Return that no question was unbiased as it stands."""
+        return none_unbiased(index, cell.arm)
 
     def counts(self, scored: Numbers) -> dict[str, int]:
         """Return how many questions are `exposed`."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from evenhand.tools.data_kinds import Cell, PairKind, above_and_below, data_kind, each_cell
-from evenhand.tools.data_kinds.bias_verdicts import exposed_rows
+from evenhand.tools.data_kinds.bias_verdicts import exposed_rows, none_unbiased
 from evenhand.tools.metrics import Metric
 from evenhand.tools.pairing import BIAS, MeasuredRow, RecordIndex, with_control
 from evenhand.tools.statistics.estimate import Estimate, Numbers
@@ -41,6 +41,10 @@ class NetExposures(PairKind):
         """Tango and McNemar: exposed by the relation alone less by the control alone."""
         more, less = above_and_below(scored)
         return paired_difference(more, less, len(scored))
+
+    def why_nothing(self, index: RecordIndex, cell: Cell) -> str | None:
+        """Return that no question was unbiased as it stands."""
+        return none_unbiased(index, cell.arm)
 
     def counts(self, scored: Numbers) -> dict[str, int]:
         """Return how many questions are exposed by `only_relation`, and by `only_control`."""

@@ -73,6 +73,18 @@ def _names(kind: Kind) -> list[str]:
     return [name for name in relations.names() if relations.get(name).kind == kind]
 
 
+def titles(group: str) -> str:
+    """Return what the relations of a group do, in words; empty where one is not registered.
+
+    Example:
+        >>> titles("mr2+mr6")
+        'Equal opportunities are assumed. The groups change places.'
+    """
+    names = group.split("+")
+    known = all(name in relations.names() for name in names)
+    return " ".join(relations.get(name).title for name in names) if known else ""
+
+
 def declared_outputs(group: str) -> tuple[Output, ...] | None:
     """Return what the relations of a group ("mr1+mr6") declare; None where one is not registered.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from evenhand.graph_store.records import Measurement
 from evenhand.tools import wording
 from evenhand.tools.pairing import BASE
+from evenhand.tools.relations import titles
 from evenhand.tools.sections import ReportContext, Summary, fill, section
 from evenhand.tools.sections.verdict import Outcome, outcome_of
 
@@ -25,6 +26,11 @@ class RelationLine:
     share: Measurement
     drop: Measurement | None = None
     exposed: Measurement | None = None
+
+    @property
+    def title(self) -> str:
+        """What the relation does; empty of base, controls and recorded relations."""
+        return titles(self.group)
 
     @property
     def outcome(self) -> Outcome | None:
