@@ -122,7 +122,10 @@ def make_view(
         rest: Fields of the view.
     """
     results = measure_arms(arms, seed=seed, refits=refits)
-    return TriageView(arms, results, judge(results, arms, direction), direction, **rest)
+    model: AskedModel | None = rest.get("model")
+    mimicked = model.quality.get("full") if model and model.card else None
+    verdict = judge(results, arms, direction, mimicked=mimicked)
+    return TriageView(arms, results, verdict, direction, **rest)
 
 
 def read_view(

@@ -13,7 +13,7 @@ from evenhand.graph_store.errors import UserError
 from evenhand.training.adapter_files import adapter_of
 from evenhand.training.generation import Turns, encode_turns
 from evenhand.training.language_examples import Example, build_example
-from evenhand.training.language_models import LanguageModel
+from evenhand.training.language_models import LanguageModel, quiet_peft
 from evenhand.training.lent import FitProgress
 from evenhand.training.lora_training import LoraTraining, TrainedAdapter, train_adapter
 
@@ -104,4 +104,6 @@ def with_adapter_of(opened: LanguageModel, folder: Path) -> LanguageModel:
     """Return a model with a kept adapter merged into it; the model of `opened` is changed."""
     from peft import PeftModel
 
-    return opened.with_model(PeftModel.from_pretrained(opened.model, str(folder)), merge=True)
+    with quiet_peft():
+        adapted = PeftModel.from_pretrained(opened.model, str(folder))
+    return opened.with_model(adapted, merge=True)

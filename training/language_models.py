@@ -4,7 +4,10 @@ A fault of the files is one sentence: what is missing or damaged, and what to do
 model's folder is executed: no remote code, and weights as safetensors or GGUF only.
 """
 
+import contextlib
 import importlib.util
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -203,13 +206,22 @@ def _with_adapter(model: Any, adapter: Path, base: TorchBase, *, merge: bool) ->
             f"{adapter} holds no adapter_config.json; expected the folder of a LoRA adapter."
         )
     try:
-        adapted = PeftModel.from_pretrained(model, str(adapter))
+        with quiet_peft():
+            adapted = PeftModel.from_pretrained(model, str(adapter))
         return adapted.merge_and_unload() if merge else adapted.get_base_model()
     except Exception as error:
         raise UserError(
             f"Adapter {adapter.name!r} does not fit {base.name!r} ({_first_line(error)}); it was "
             "trained on another base: name that one."
         ) from None
+
+
+@contextlib.contextmanager
+def quiet_peft() -> Iterator[None]:
+    """Keep back warnings of names that peft itself, not its user, reads from transformers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
 
 
 def _first_line(error: BaseException) -> str:

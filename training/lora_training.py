@@ -11,7 +11,6 @@ import logging
 import shutil
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,7 @@ from evenhand.training.language_examples import (
     label_losses,
     training_order,
 )
-from evenhand.training.language_models import is_out_of_memory
+from evenhand.training.language_models import is_out_of_memory, quiet_peft
 from evenhand.training.lent import FitProgress
 from evenhand.training.lora_targets import linear_names, resolve_lora_targets
 from evenhand.training.preflight import Preflight, preflight
@@ -98,9 +97,7 @@ def with_adapter(model: Any, training: LoraTraining) -> tuple[Any, tuple[str, ..
         target_modules=list(targets),
         task_type="CAUSAL_LM",
     )
-    with warnings.catch_warnings():
-        # Of names that peft itself reads from transformers.
-        warnings.simplefilter("ignore", FutureWarning)
+    with quiet_peft():
         adapted = get_peft_model(model, config)
     # With a name, every checkpoint would ask the Hub whether the vocabulary was changed.
     adapted.peft_config["default"].base_model_name_or_path = ""

@@ -5,19 +5,21 @@ over the directions. The test decides and the interval sizes; where they disagre
 "borderline". The test knows one fitted mimic only: where it was fitted again, a skew is found if
 the interval over pairs and fits leaves 0 out too, and borderline if it does not. Nothing is said
 without a declared direction of the scale, nor of a scale of which one level was used, nor where a
-group is absent.
+group is absent, nor of people by a mimic that agrees with them no better than by chance.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from evenhand.tools.statistics.estimate import ALPHA, Estimate, is_borderline
+from evenhand.tools.triage import words
 from evenhand.tools.triage.measure import DTS, NET_DTS, TriageNumber, TriageResults
 from evenhand.tools.triage.metrics import Way
 from evenhand.tools.triage.pairs import Direction, TriagePairs, urgency
+from evenhand.training.fit_quality import FitQuality
 
 Outcome = Literal["found", "borderline", "not_found", "not_estimable"]
 VerdictStatus = Literal["found", "none_found", "no_verdict"]
@@ -76,7 +78,11 @@ class TriageVerdict:
 
 
 def judge(
-    results: TriageResults, arms: Mapping[str, TriagePairs], direction: Direction | None
+    results: TriageResults,
+    arms: Mapping[str, TriagePairs],
+    direction: Direction | None,
+    *,
+    mimicked: FitQuality | None = None,
 ) -> TriageVerdict:
     """Draw the verdict of a measured audit.
 
@@ -84,9 +90,10 @@ def judge(
         results: What was measured of `arms`.
         arms: Pairs by arm.
         direction: Whether a higher level number is less or more urgent; None: not declared.
+        mimicked: How well a mimic, which stands in for people, agrees with them; None: no mimic.
     """
     pairs = arms[results.main_arm]
-    stopped = _stopped(results, pairs, direction)
+    stopped = _stopped(results, pairs, direction) or _at_chance(mimicked)
     if stopped is not None:
         return TriageVerdict("no_verdict", (), (stopped[1],), stopped[0])
     asked, notes = _asked(results)
@@ -147,6 +154,20 @@ def _turned(scored: TriagePairs) -> tuple[str, str] | None:
     )
 
 
+def _at_chance(mimicked: FitQuality | None) -> tuple[str, str] | None:
+    """Notice a mimic that does not decide as the people did: it cannot stand in for them."""
+    if mimicked is None or mimicked.kappa_w is None or mimicked.kappa_w_low is None:
+        return None
+    if mimicked.kappa_w_low > 0:
+        return None
+    return "mimic_at_chance", (
+        "No verdict: the model was not shown to agree with the people better than by chance "
+        f"(kappa_w {mimicked.kappa_w:.2f}, 95 % from {mimicked.kappa_w_low:.2f}, "
+        f"{mimicked.n:,} visits), so what moves it, or does not, says nothing about them. Fit it "
+        "to more visits, or longer."
+    )
+
+
 def _asked(results: TriageResults) -> tuple[list[TriageNumber], list[str]]:
     """Return the tested skews, and what must be said of their control."""
     net = [
@@ -159,10 +180,16 @@ def _asked(results: TriageResults) -> tuple[list[TriageNumber], list[str]]:
     raw = results.find(DTS, arm=results.main_arm)
     if net:
         return raw, [
-            "The placebo arm moved nothing: it gives no information about the noise, and nothing "
-            "was taken off."
+            f"The placebo arm moved nothing{_in_which(net)}: it gives no information about the "
+            "noise there, and nothing was taken off."
         ]
     return raw, ["No placebo arm: the noise of the rewriting is not taken off."]
+
+
+def _in_which(net: Sequence[TriageNumber]) -> str:
+    """Name the direction in which a control is silent; nothing where it is in all."""
+    silent = [words.shown(one.groups) for one in net if not one.control_is_informative]
+    return "" if len(silent) == len(net) else f" with {' and '.join(silent)}"
 
 
 def _finding(number: TriageNumber, direction: Direction | None) -> Finding:

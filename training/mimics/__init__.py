@@ -39,6 +39,15 @@ class MimicSettings(BaseModel):
 
     class_weights: ClassWeights | None = None
 
+    def cpu_seconds(self, visits: int, asked: int) -> float | None:
+        """Return about how long a mimic takes on two cores of a CPU; None: not known.
+
+        Args:
+            visits: That it is fitted to.
+            asked: Rows that it then gives a level.
+        """
+        return None
+
 
 class Mimic(Protocol):
     """A fitted mimic.

@@ -73,6 +73,15 @@ class LoraSettings(MimicSettings):
     four_bit: bool = True
     chat: bool | None = None
 
+    def cpu_seconds(self, visits: int, asked: int) -> float | None:
+        """Of the embedded model, as bench/results/mimics.md has it; of others it is not known."""
+        if self.base != "local":
+            return None
+        shown = visits * self.epochs
+        if self.max_steps is not None:
+            shown = min(shown, self.max_steps * self.batch * self.accumulation)
+        return 0.5 * shown + 0.1 * asked
+
     def training(self, seed: int) -> LoraTraining:
         """Return what the training reads."""
         names = LoraTraining.__dataclass_fields__.keys() & type(self).model_fields.keys()

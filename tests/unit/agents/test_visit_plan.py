@@ -1,5 +1,8 @@
 """A plan of an audit of decisions: checked against the mapping before anything is written."""
 
+import re
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -139,6 +142,29 @@ def test_a_model_that_is_asked_as_it_is_is_told_as_such() -> None:
 def test_settings_of_a_fit_are_read_as_their_kind_reads_them() -> None:
     plan = check_plan(changed(fit_settings={"random_forest": {"trees": "50"}}))
     assert plan.fit_settings == {"random_forest": {"trees": 50}}
+
+
+def test_the_time_of_all_fits_follows_visits_passes_and_refits(
+    need: Callable[[str, bool], None],
+) -> None:
+    need("peft (the extra 'torch')", find_spec("peft") is not None)
+    lora = {**DEFAULT_ROLES, "target": RoleModel(model="mimic/lora")}
+    plan = check_plan(changed(n=200, roles=lora))
+    halves = next(note for note in estimate(plan).notes if "to fit to" in note)
+    train, audit = (int(word) for word in re.findall(r"\d+", halves))
+    fit, rows = 0.5 * train * 3, (3 * 2 + 1) * audit
+    # Three passes; a fit and three more for the repeat arm, each asked of all pairs.
+    assert estimate(plan).seconds == pytest.approx(4 * fit + 0.1 * (rows + 3 * 2 * audit))
+
+    def seconds(**fields: object) -> float | None:
+        return estimate(check_plan(plan.model_copy(update=fields))).seconds
+
+    assert seconds(controls=("placebo",)) == pytest.approx(fit + 0.1 * rows)
+    few: dict[str, object] = {"lora": {"max_steps": "5"}}
+    short = seconds(controls=(), arms=("full",), fit_settings=few)
+    assert short == pytest.approx(0.5 * 5 * 8 + 0.1 * 2 * audit)
+    assert seconds(fit_settings={"lora": {"base": "some/model"}}) is None
+    assert seconds(against=RoleModel(model="torch/local")) is None, "it is fitted to nothing"
 
 
 @pytest.mark.parametrize(
