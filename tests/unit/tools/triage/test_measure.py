@@ -15,6 +15,7 @@ from evenhand.tools.triage.metrics import moved
 from evenhand.tools.triage.pairs import Direction, TriagePairs, pairs_of, urgency
 from evenhand.tools.triage.verdict import TriageVerdict, judge
 from evenhand.tools.triage.what_if import amplification, extrapolate, least_skew
+from evenhand.training.fit_quality import fit_quality
 
 LESS: Direction = "higher_is_less_urgent"
 LEVELS = ("1", "2", "3", "4", "5")
@@ -91,6 +92,28 @@ def test_a_placebo_that_never_moves_is_no_information() -> None:
     still = replace(pairs, counterfactual=pairs.original)
     assert not net_skew(pairs, still).is_informative
     assert "no information" in said({"full": pairs, "placebo": still}).sentences[-1]
+
+
+def test_a_placebo_that_moves_one_way_of_showing_alone_is_named_so() -> None:
+    pairs = made_pairs()
+    of_men = pairs.source == 0
+    moved_back = np.where(of_men, pairs.original, pairs.counterfactual)
+    verdict = said({"full": pairs, "placebo": replace(pairs, counterfactual=moved_back)})
+    assert any("moved nothing with M shown as F:" in text for text in verdict.sentences)
+
+
+def test_a_mimic_that_agrees_by_chance_says_nothing_about_the_people() -> None:
+    pairs = made_pairs()
+    results = measure.measure_arms({"full": pairs}, resamples=50)
+
+    def drawn(told: np.ndarray) -> TriageVerdict:
+        quality = fit_quality(pairs.original, np.eye(len(LEVELS))[told], LEVELS, seed=0)
+        return judge(results, {"full": pairs}, LESS, mimicked=quality)
+
+    assert drawn(pairs.original).status == "found"
+    by_chance = drawn(np.random.default_rng(1).permutation(pairs.original))
+    assert (by_chance.status, by_chance.reason_code) == ("no_verdict", "mimic_at_chance")
+    assert "says nothing about them" in by_chance.sentences[0]
 
 
 def test_net_numbers_are_of_the_same_pairs() -> None:
