@@ -81,6 +81,13 @@ class ScratchEncoderSettings(MimicSettings):
     batch: int = 16
     threads: int = 1
 
+    def cpu_seconds(self, visits: int, asked: int) -> float | None:
+        """Of the usual size, as read on demo_visits, 150 and 450 visits; else not known."""
+        usual = type(self).model_fields
+        if any(getattr(self, name) != usual[name].default for name in ("layers", "width")):
+            return None
+        return 5 + 0.0045 * visits * (self.pretraining_epochs + self.epochs) + 0.01 * asked
+
 
 @dataclass(frozen=True)
 class _Facts:
