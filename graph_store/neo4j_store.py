@@ -1,6 +1,5 @@
 """The store for those who run Neo4j, from version 5 on, through the official driver."""
 
-import hashlib
 import threading
 import uuid
 from collections import defaultdict, deque
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.graph_store import cypher
 from evenhand.graph_store.neo4j_connection import GraphUnavailable, Neo4jConnection
+from evenhand.graph_store.neo4j_statements import Values, entity_id, statements
 from evenhand.graph_store.rows import (
-    BATCH_ROWS,
     AnswerRow,
     Batch,
     ChangedAnswer,
@@ -25,9 +24,7 @@ from evenhand.graph_store.rows import (
     GraphStats,
     JudgementRow,
     Lineage,
-    Link,
     Neighbourhood,
-    NodeRow,
     RunRow,
     RunSide,
     SampleRow,
@@ -38,15 +35,12 @@ from evenhand.graph_store.rows import (
     checksum,
     from_properties,
     link_properties,
-    properties,
     triple_properties,
 )
 from evenhand.graph_store.schema import (
     GATE_RUBRIC,
     LINK_TYPES,
     SCHEMA_VERSION,
-    Label,
-    LinkType,
     clean_text,
     source_of,
 )
@@ -63,10 +57,6 @@ _MADE_MEANWHILE = (
     "Neo.ClientError.Schema.IndexAlreadyExists",
 )
 _DROP_ROWS = 10_000
-_LONGEST_ID = 1_000
-"""Bytes of an entity's key that are its `id`: an index of Neo4j holds no more than 8,000."""
-
-Values = Mapping[str, Any]
 
 
 class Neo4jStore:
@@ -113,10 +103,10 @@ class Neo4jStore:
 
     def write_batch(self, batch: Batch) -> None:
         """Merge a batch in one transaction, which the driver repeats after a transient error."""
-        statements = list(_statements(batch))
+        queries = list(statements(batch))
         self._get_ready()
-        if statements:
-            self._server.write(lambda tx: _write(tx, statements))
+        if queries:
+            self._server.write(lambda tx: _write(tx, queries))
 
     def neighbourhood(
         self,
@@ -131,7 +121,7 @@ class Neo4jStore:
         asked = clean_text(entity_key)
 
         def read(tx: "ManagedTransaction") -> Neighbourhood:
-            start = _one(tx, cypher.ENTITY_OF_KEY, "entity", id=_entity_id(asked))
+            start = _one(tx, cypher.ENTITY_OF_KEY, "entity", id=entity_id(asked))
             if start is None:
                 return Neighbourhood((), (), more=False)
             distances, found = _walk(tx, start, hops, offset + limit + 1, run)
@@ -426,117 +416,6 @@ def _drop_some(tx: "ManagedTransaction", run: str) -> bool:
         if _one(tx, query, "deleted", run=run, limit=_DROP_ROWS) == _DROP_ROWS:
             return True
     return False
-
-
-def _statements(batch: Batch) -> Iterator[tuple[str, Values]]:
-    """Return the queries of a batch with their rows: nodes, then relationships, each by key."""
-    nodes: dict[Label, dict[Any, Values]] = defaultdict(dict)
-    for node in batch.nodes:
-        nodes[node.label][node.run, node.id] = _node_values(node)
-    for label, rows in nodes.items():
-        yield from _cut(cypher.merge_nodes(label), rows)
-    bare, entities = _bare_nodes(batch)
-    for label, missing in bare.items():
-        yield from _cut(cypher.merge_bare_nodes(label), missing)
-    yield from _cut(cypher.MERGE_ENTITIES, entities)
-    triples: dict[str, dict[Any, Sequence[str | int]]] = defaultdict(dict)
-    for triple in batch.triples:
-        # Of several that say the same, the first.
-        triples[triple.type].setdefault(key := triple.key, _triple_values(triple, key))
-    for type_ in sorted(triples):
-        yield from _cut(cypher.merge_triples(type_), triples[type_])
-    links: dict[tuple[LinkType, Label, Label], dict[Any, Values]] = defaultdict(dict)
-    for link in batch.links:
-        kind = (link.type, link.start_label, link.end_label)
-        links[kind][link.key] = _link_values(link)
-    for kind in sorted(links):
-        yield from _cut(cypher.merge_links(*kind), links[kind])
-
-
-def _cut(
-    query: str, rows: Mapping[Any, Values | Sequence[str | int | None]]
-) -> Iterator[tuple[str, Values]]:
-    ordered = [rows[key] for key in sorted(rows)]
-    for start in range(0, len(ordered), BATCH_ROWS):
-        yield query, {"rows": ordered[start : start + BATCH_ROWS]}
-
-
-def _bare_nodes(
-    batch: Batch,
-) -> tuple[dict[Label, dict[Any, Values]], dict[str, Sequence[str | None]]]:
-    """Return the ends of relationships: records by label, and entities."""
-    records: dict[Label, dict[Any, Values]] = defaultdict(dict)
-    keys = {key for triple in batch.triples for key in (triple.subject_key, triple.object_key)}
-    for link in batch.links:
-        ends: tuple[tuple[Label, str], ...] = (
-            (link.start_label, link.start_id),
-            (link.end_label, link.end_id),
-        )
-        for label, id in ends:
-            if label == "Entity":
-                keys.add(id)
-            else:
-                records[label][link.run, id] = {"run": link.run, "id": id}
-    for node in batch.nodes:
-        records[node.label].pop((node.run, node.id), None)
-    entities = {(id := _entity_id(key)): _entity_values(id, key) for key in map(clean_text, keys)}
-    return records, entities
-
-
-def _entity_id(key: str) -> str:
-    """Return the `id` of an entity: its key; of a very long one the beginning and a hash.
-
-    Such an id is longer than any key that is its own id, so that the two never meet.
-    """
-    whole = key.encode()
-    if len(whole) <= _LONGEST_ID:
-        return key
-    return f"{key[:_LONGEST_ID]}... {hashlib.sha256(whole).hexdigest()}"
-
-
-def _entity_values(id: str, key: str) -> Sequence[str | None]:
-    return id, key if id != key else None
-
-
-def _node_values(row: NodeRow) -> Values:
-    kept = {"run": row.run, "id": row.id, **properties(row)}
-    return {"run": row.run, "id": row.id, "properties": kept}
-
-
-def _triple_values(triple: TripleRow, key: str) -> Sequence[str | int]:
-    return (
-        _entity_id(clean_text(triple.subject_key)),
-        _entity_id(clean_text(triple.object_key)),
-        key,
-        triple.run,
-        triple.source_id,
-        clean_text(triple.subject),
-        clean_text(triple.predicate),
-        clean_text(triple.object),
-        triple.hop,
-        triple.origin,
-        triple.id,
-        triple.position,
-    )
-
-
-def _link_values(link: Link) -> Values:
-    changed = (link.attribute, link.before, link.after)
-    return {
-        "start_run": link.run,
-        "start_id": _end_id(link.start_label, link.start_id),
-        "end_run": link.run,
-        "end_id": _end_id(link.end_label, link.end_id),
-        "properties": {
-            "key": link.key,
-            "run": link.run,
-            **link_properties(*(text and clean_text(text) for text in changed)),
-        },
-    }
-
-
-def _end_id(label: Label, id: str) -> str:
-    return _entity_id(clean_text(id)) if label == "Entity" else id
 
 
 def _walk(

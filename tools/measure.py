@@ -16,8 +16,9 @@ from dataclasses import replace
 from evenhand.graph_store.records import ADDED, Measurement, child_id
 from evenhand.graph_store.run_directory import RunDirectory
 from evenhand.tools.data_kinds import Cell, DataKind, data_kinds
+from evenhand.tools.measured_rows import MeasuredRow
 from evenhand.tools.metrics import Metric, metrics
-from evenhand.tools.pairing import NOT_NEEDED, MeasuredRow, RecordIndex
+from evenhand.tools.pairing import NOT_NEEDED, RecordIndex
 from evenhand.tools.statistics.divergence import SWAPPED
 from evenhand.tools.statistics.estimate import SAME, Estimate, Numbers, nothing_scored
 from evenhand.tools.statistics.families import benjamini_hochberg, holm

@@ -29,17 +29,9 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from evenhand.graph_store.registry import Registry
+from evenhand.tools.measured_rows import MeasuredRow, item_values
 from evenhand.tools.metrics import Metric
-from evenhand.tools.pairing import (
-    NOT_NEEDED,
-    ORIGINAL,
-    PLACEBO,
-    REPEAT,
-    MeasuredRow,
-    Planned,
-    RecordIndex,
-    item_values,
-)
+from evenhand.tools.pairing import NOT_NEEDED, ORIGINAL, PLACEBO, REPEAT, Planned, RecordIndex
 from evenhand.tools.statistics.estimate import SAME, Estimate, Numbers
 from evenhand.tools.statistics.intervals import TANGO
 from evenhand.tools.units import Unit

@@ -5,17 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evenhand.tools.data_kinds import Cell, DataKind, data_kind, each_cell
+from evenhand.tools.measured_rows import MeasuredRow, with_control
 from evenhand.tools.metrics import Metric
-from evenhand.tools.pairing import (
-    ASSOCIATION,
-    DIMENSIONS,
-    MULTI_HOP,
-    NO_HOP,
-    ORIGINAL,
-    MeasuredRow,
-    RecordIndex,
-    with_control,
-)
+from evenhand.tools.pairing import ASSOCIATION, DIMENSIONS, MULTI_HOP, NO_HOP, ORIGINAL, RecordIndex
 from evenhand.tools.statistics.divergence import BINS, SWAPPED, bin_index, item_divergence
 from evenhand.tools.statistics.estimate import Estimate, Numbers
 

@@ -17,16 +17,9 @@ from evenhand.tools.data_kinds import (
     data_kind,
     each_cell,
 )
+from evenhand.tools.measured_rows import MeasuredRow, with_control
 from evenhand.tools.metrics import Metric
-from evenhand.tools.pairing import (
-    BASE,
-    BIAS,
-    REPEAT,
-    MeasuredRow,
-    Planned,
-    RecordIndex,
-    with_control,
-)
+from evenhand.tools.pairing import BASE, BIAS, REPEAT, Planned, RecordIndex
 from evenhand.tools.statistics.estimate import Estimate, Numbers
 from evenhand.tools.statistics.intervals import paired_difference, proportion
 

@@ -16,6 +16,7 @@ from evenhand.tools.data_kinds import (
     whole,
 )
 from evenhand.tools.data_kinds.changes import dimension_of, named_groups
+from evenhand.tools.measured_rows import MeasuredRow, with_control
 from evenhand.tools.metrics import Metric
 from evenhand.tools.pairing import (
     ANY,
@@ -24,9 +25,7 @@ from evenhand.tools.pairing import (
     CHANGE_KINDS,
     PLACEBO,
     REPEAT,
-    MeasuredRow,
     RecordIndex,
-    with_control,
 )
 from evenhand.tools.statistics.estimate import Estimate, Numbers
 from evenhand.tools.statistics.intervals import paired_difference, paired_mean

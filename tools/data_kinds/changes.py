@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from evenhand.tools.data_kinds import Cell, DataKind, changed_arms, data_kind, each_cell, whole
+from evenhand.tools.measured_rows import MeasuredRow
 from evenhand.tools.metrics import Metric
 from evenhand.tools.pairing import (
     ANY,
@@ -14,7 +15,6 @@ from evenhand.tools.pairing import (
     CHANGE_KINDS,
     PLACEBO,
     REPEAT,
-    MeasuredRow,
     RecordIndex,
 )
 from evenhand.tools.statistics.estimate import Estimate, Numbers

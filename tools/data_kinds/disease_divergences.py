@@ -8,15 +8,9 @@ import numpy as np
 from evenhand.tools.clinical import clinical_content
 from evenhand.tools.data_kinds import Cell, changed_arms, data_kind, each_cell
 from evenhand.tools.data_kinds.arm_divergences import ArmDivergences, binned_items, rows_by_item
+from evenhand.tools.measured_rows import MeasuredRow, with_control
 from evenhand.tools.metrics import Metric
-from evenhand.tools.pairing import (
-    BASE,
-    DIMENSIONS,
-    NAN,
-    MeasuredRow,
-    RecordIndex,
-    with_control,
-)
+from evenhand.tools.pairing import BASE, DIMENSIONS, NAN, RecordIndex
 from evenhand.tools.statistics.estimate import Numbers
 
 DISEASE, DIAGNOSES = "disease", "diagnoses"

@@ -14,8 +14,9 @@ from evenhand.graph_store.records import Sample, Variant
 from evenhand.tools.bias_verdict import AskedQuestion, groups_as_asked
 from evenhand.tools.data_kinds import SIGN_FLIPS, Cell, DataKind, data_kind, each_cell
 from evenhand.tools.data_kinds.bias_verdicts import CATEGORY, TEMPLATE
+from evenhand.tools.measured_rows import MeasuredRow
 from evenhand.tools.metrics import Metric
-from evenhand.tools.pairing import BASE, BIAS, NAN, MeasuredRow, RecordIndex
+from evenhand.tools.pairing import BASE, BIAS, NAN, RecordIndex
 from evenhand.tools.statistics.clusters import clustered_proportion, flipped_sums
 from evenhand.tools.statistics.estimate import Estimate, Numbers, nothing_scored
 from evenhand.tools.statistics.intervals import proportion

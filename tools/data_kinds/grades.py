@@ -7,15 +7,9 @@ import numpy as np
 
 from evenhand.tools.data_kinds import Cell, data_kind, each_cell
 from evenhand.tools.data_kinds.scores import Scores
+from evenhand.tools.measured_rows import MeasuredRow
 from evenhand.tools.metrics import Metric
-from evenhand.tools.pairing import (
-    BASE,
-    PLACEBO,
-    QUALITY,
-    QUALITY_DIMENSIONS,
-    MeasuredRow,
-    RecordIndex,
-)
+from evenhand.tools.pairing import BASE, PLACEBO, QUALITY, QUALITY_DIMENSIONS, RecordIndex
 from evenhand.tools.statistics.estimate import Numbers
 
 QUESTION = "question"

@@ -5,8 +5,9 @@ from itertools import product
 
 from evenhand.tools.data_kinds import Cell, changed_arms, data_kind, each_cell
 from evenhand.tools.data_kinds.scores import Scores
+from evenhand.tools.measured_rows import MeasuredRow
 from evenhand.tools.metrics import Metric
-from evenhand.tools.pairing import BASE, DIMENSIONS, MeasuredRow, RecordIndex
+from evenhand.tools.pairing import BASE, DIMENSIONS, RecordIndex
 
 
 @data_kind

@@ -20,6 +20,7 @@ from evenhand.tools.data_kinds import (
     each_cell,
     was_asked,
 )
+from evenhand.tools.measured_rows import MeasuredRow
 from evenhand.tools.metrics import Metric
 from evenhand.tools.pairing import (
     ASSOCIATION,
@@ -28,7 +29,6 @@ from evenhand.tools.pairing import (
     DIMENSIONS,
     NAN,
     REPEAT,
-    MeasuredRow,
     Planned,
     RecordIndex,
 )

@@ -6,8 +6,9 @@ import numpy as np
 
 from evenhand.tools.data_kinds import Cell, PairKind, above_and_below, data_kind, each_cell
 from evenhand.tools.data_kinds.bias_verdicts import exposed_rows, none_unbiased
+from evenhand.tools.measured_rows import MeasuredRow, with_control
 from evenhand.tools.metrics import Metric
-from evenhand.tools.pairing import BIAS, MeasuredRow, RecordIndex, with_control
+from evenhand.tools.pairing import BIAS, RecordIndex
 from evenhand.tools.statistics.estimate import Estimate, Numbers
 from evenhand.tools.statistics.intervals import paired_difference
 

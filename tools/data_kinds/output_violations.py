@@ -12,8 +12,9 @@ import numpy as np
 
 from evenhand.graph_store.records import Sample
 from evenhand.tools.data_kinds import Cell, DataKind, data_kind, each_cell
+from evenhand.tools.measured_rows import MeasuredRow, with_control
 from evenhand.tools.metrics import Metric
-from evenhand.tools.pairing import BASE, BIAS, NAN, REPEAT, MeasuredRow, RecordIndex, with_control
+from evenhand.tools.pairing import BASE, BIAS, NAN, REPEAT, RecordIndex
 from evenhand.tools.relations import Output, declared_outputs
 from evenhand.tools.statistics.estimate import Estimate, Numbers
 from evenhand.tools.statistics.intervals import proportion

@@ -11,8 +11,9 @@ from evenhand.tools.data_kinds import Cell, data_kind, each_cell
 from evenhand.tools.data_kinds.score_pairs import ScorePairs
 from evenhand.tools.data_kinds.scores import Scores
 from evenhand.tools.hops import final_section
+from evenhand.tools.measured_rows import MeasuredRow, with_control
 from evenhand.tools.metrics import Metric
-from evenhand.tools.pairing import BASE, NAN, ORIGINAL, MeasuredRow, RecordIndex, with_control
+from evenhand.tools.pairing import BASE, NAN, ORIGINAL, RecordIndex
 
 MEASURES = ("f1", "precision", "recall")
 

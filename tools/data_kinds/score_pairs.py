@@ -12,15 +12,9 @@ from evenhand.tools.data_kinds import (
     data_kind,
     each_cell,
 )
+from evenhand.tools.measured_rows import MeasuredRow, with_control
 from evenhand.tools.metrics import Metric
-from evenhand.tools.pairing import (
-    ASSOCIATION,
-    DIMENSIONS,
-    ORIGINAL,
-    MeasuredRow,
-    RecordIndex,
-    with_control,
-)
+from evenhand.tools.pairing import ASSOCIATION, DIMENSIONS, ORIGINAL, RecordIndex
 from evenhand.tools.statistics.estimate import Estimate, Numbers
 from evenhand.tools.statistics.intervals import paired_mean
 

@@ -6,8 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from evenhand.tools.data_kinds import Cell, DataKind, data_kind, each_cell
+from evenhand.tools.measured_rows import MeasuredRow
 from evenhand.tools.metrics import Metric
-from evenhand.tools.pairing import ASSOCIATION, DIMENSIONS, MeasuredRow, RecordIndex
+from evenhand.tools.pairing import ASSOCIATION, DIMENSIONS, RecordIndex
 from evenhand.tools.statistics.estimate import Estimate, Numbers
 from evenhand.tools.statistics.intervals import bounded_mean
 from evenhand.tools.units import Unit

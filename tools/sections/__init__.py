@@ -21,7 +21,7 @@ from evenhand.graph_store.run_directory import Call, Manifest, RunDirectory
 from evenhand.tools import wording
 
 if TYPE_CHECKING:
-    from evenhand.tools.pairing import MeasuredRow
+    from evenhand.tools.measured_rows import MeasuredRow
     from evenhand.tools.triage_view import TriageView
 
 T = TypeVar("T")

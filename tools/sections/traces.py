@@ -21,7 +21,7 @@ from evenhand.tools.word_diff import Piece, word_diff
 
 if TYPE_CHECKING:
     from evenhand.graph_store.run_directory import Call
-    from evenhand.tools.pairing import MeasuredRow
+    from evenhand.tools.measured_rows import MeasuredRow
 
 MOST_ROWS = 200
 """Rows shown for one number; all are in the run directory."""

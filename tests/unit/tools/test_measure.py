@@ -25,8 +25,9 @@ from evenhand.graph_store.records import (
 )
 from evenhand.graph_store.run_directory import Manifest, RunDirectory
 from evenhand.tools.measure import RecordIndex, cell_rows, estimate_items, measure, rows_of
+from evenhand.tools.measured_rows import item_values
 from evenhand.tools.metrics import Metric, Scores, Values, metrics
-from evenhand.tools.pairing import DIMENSIONS, item_values
+from evenhand.tools.pairing import DIMENSIONS
 
 METRICS = (
     "paired_change_net",

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from evenhand.graph_store.run_directory import Call, RunDirectory
-from evenhand.tools.pairing import MeasuredRow
+from evenhand.tools.measured_rows import MeasuredRow
 from evenhand.tools.sections import load_context, traces
 
 MakeRun = Callable[..., RunDirectory]
