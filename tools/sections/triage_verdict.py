@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from evenhand.tools import wording
 from evenhand.tools.sections import ReportContext, Summary, fill, section
+from evenhand.tools.sections.mimic import kappa_text
 from evenhand.tools.sections.triage_forest import DRAWN, figures
 from evenhand.tools.sections.verdict import OUTCOME_WORDS
 from evenhand.tools.triage import words
@@ -128,7 +129,7 @@ def mimic_sentence(view: TriageView) -> str:
         return f"{sentence}; how well it agrees with them is not known."
     return (
         f"{sentence}; on {quality.n:,} other visits it agrees with them with a quadratically "
-        f"weighted kappa of {quality.kappa_w:.2f} (0: chance, 1: always)."
+        f"weighted kappa of {kappa_text(quality)} (0: chance, 1: always)."
     )
 
 
@@ -140,7 +141,7 @@ def model_sentence(model: AskedModel) -> str:
         return f"{sentence}, and how well it agrees with them is not known."
     return (
         f"{sentence}, and on {quality.n:,} visits it agrees with them with a quadratically "
-        f"weighted kappa of {quality.kappa_w:.2f} (0: chance, 1: always)."
+        f"weighted kappa of {kappa_text(quality)} (0: chance, 1: always)."
     )
 
 

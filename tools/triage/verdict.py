@@ -156,15 +156,15 @@ def _turned(scored: TriagePairs) -> tuple[str, str] | None:
 
 def _at_chance(mimicked: FitQuality | None) -> tuple[str, str] | None:
     """Notice a mimic that does not decide as the people did: it cannot stand in for them."""
-    if mimicked is None or mimicked.kappa_w is None or mimicked.kappa_w_low is None:
+    if mimicked is None or None in (mimicked.kappa_w, mimicked.kappa_w_low):
         return None
-    if mimicked.kappa_w_low > 0:
+    kappa, low, high = mimicked.kappa_w or 0.0, mimicked.kappa_w_low or 0.0, mimicked.kappa_w_high
+    if low > 0:
         return None
     return "mimic_at_chance", (
         "No verdict: the model was not shown to agree with the people better than by chance "
-        f"(kappa_w {mimicked.kappa_w:.2f}, 95 % from {mimicked.kappa_w_low:.2f}, "
-        f"{mimicked.n:,} visits), so what moves it, or does not, says nothing about them. Fit it "
-        "to more visits, or longer."
+        f"(kappa_w {kappa:.2f}, 95 % {low:.2f} to {high or 0.0:.2f}, {mimicked.n:,} visits), so "
+        "what moves it, or does not, says nothing about them. Fit it to more visits, or longer."
     )
 
 
