@@ -156,14 +156,14 @@ def _turned(scored: TriagePairs) -> tuple[str, str] | None:
 
 def _at_chance(mimicked: FitQuality | None) -> tuple[str, str] | None:
     """Notice a mimic that does not decide as the people did: it cannot stand in for them."""
-    if mimicked is None or None in (mimicked.kappa_w, mimicked.kappa_w_low):
+    if mimicked is None:
         return None
-    kappa, low, high = mimicked.kappa_w or 0.0, mimicked.kappa_w_low or 0.0, mimicked.kappa_w_high
-    if low > 0:
+    kappa, low, high = mimicked.kappa_w, mimicked.kappa_w_low, mimicked.kappa_w_high
+    if kappa is None or low is None or high is None or low > 0:
         return None
     return "mimic_at_chance", (
         "No verdict: the model was not shown to agree with the people better than by chance "
-        f"(kappa_w {kappa:.2f}, 95 % {low:.2f} to {high or 0.0:.2f}, {mimicked.n:,} visits), so "
+        f"(kappa_w {kappa:.2f}, 95 % {low:.2f} to {high:.2f}, {mimicked.n:,} visits), so "
         "what moves it, or does not, says nothing about them. Fit it to more visits, or longer."
     )
 
