@@ -219,7 +219,7 @@ def visit_calls(chosen: RunVisits, plan: Plan) -> int:
 def mimic_seconds(chosen: RunVisits, plan: Plan) -> float | None:
     """Estimate how long a checked plan takes on two cores of a CPU; None: not known.
 
-    It is known of mimics: how fast a model answers that is asked as it is, nobody knows before.
+    It is known of mimics alone: how fast a model is that is asked as it is, nobody knows before.
     """
     refits = (plan.refits or 0) * plan.has_control("repeat")
     train, groups = len(chosen.visits.samples) - len(chosen.audit), len(chosen.groups)

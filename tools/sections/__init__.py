@@ -3,6 +3,9 @@
 One section is one file beside this one: a function with the decorator `@section`, and its template
 of the same name. Templates escape everything that is put in, so text of a model, a file or a judge
 stays text; a section that builds HTML itself wraps it in `markupsafe.Markup` after escaping it.
+
+The section of a recipe that says what was found says it in brief, too (`summary`): that is what is
+shown of a run before its report is opened.
 """
 
 from collections import defaultdict
