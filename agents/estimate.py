@@ -284,7 +284,7 @@ def _estimate_visits(plan: Plan) -> Estimate:
         tokens=sum(work.calls * (work.prompt_tokens + REPLY_TOKENS[work.role]) for work in works),
         cost_usd=_cost(plan, works),
         seconds=mimic_seconds(chosen, plan),
-        least_effect=least_effects(chosen),
+        least_effect=least_effects(chosen, plan),
         hosts=_hosts(plan),
         notes=visit_notes(chosen, plan),
     )

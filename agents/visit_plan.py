@@ -242,18 +242,28 @@ def directions(chosen: RunVisits) -> dict[tuple[str, str], int]:
     return {(a, b): own[a] for a in chosen.groups for b in chosen.groups if a != b}
 
 
-def least_effects(chosen: RunVisits) -> str:
+def least_effects(chosen: RunVisits, plan: Plan) -> str:
     """Say which skew the audit half can show, in each direction, at two levels of noise."""
     parts = []
     for (a, b), n in directions(chosen).items():
         shown = [least_skew(n, noise, (a, b)).value for noise in NOISES]
         quiet, noisy = ("none" if v is None else f"{100 * v:.1f} points" for v in shown)
         parts.append(f"{a} shown as {b}, {n:,} visits: {quiet}, or {noisy}")
-    return (
+    said = (
         f"A skew (DTS) of so much or more: {'; '.join(parts)} (if the controls move no pair, or "
-        "one in five; power .9, one test). The chance of the fit comes on top: of few visits "
-        "another half gives another model."
+        "one in five; power .9, one test)."
     )
+    if not _is_fitted(plan):
+        return said
+    return (
+        f"{said} The chance of the fit comes on top: of few visits another half gives another "
+        "model."
+    )
+
+
+def _is_fitted(plan: Plan) -> bool:
+    """Whether any model of a plan is a mimic."""
+    return any(target.kind is not None for target in label_targets(plan))
 
 
 def visit_notes(chosen: RunVisits, plan: Plan) -> tuple[str, ...]:
@@ -263,7 +273,10 @@ def visit_notes(chosen: RunVisits, plan: Plan) -> tuple[str, ...]:
     notes = [
         f"Decider: {chosen.decider}. Levels {levels}; a higher number is "
         f"{urgency('up', chosen.direction)}.",
-        f"{train:,} visits to fit to, {len(chosen.audit):,} to audit, by patient.",
+        f"{train:,} visits to fit to, {len(chosen.audit):,} to audit, by patient."
+        if _is_fitted(plan)
+        else f"{len(chosen.audit):,} visits to audit; the {train:,} that a mimic would be fitted "
+        "to are left, so that both can be set side by side.",
         _left_out(chosen.flow),
         *_target_notes(plan),
     ]

@@ -180,8 +180,8 @@ def _asked(results: TriageResults) -> tuple[list[TriageNumber], list[str]]:
     raw = results.find(DTS, arm=results.main_arm)
     if net:
         return raw, [
-            f"The placebo arm moved nothing{_in_which(net)}: it gives no information about the "
-            "noise there, and nothing was taken off."
+            f"The placebo arm moved nothing{_in_which(net)}: that gives no information about the "
+            "noise, and nothing was taken off."
         ]
     return raw, ["No placebo arm: the noise of the rewriting is not taken off."]
 

@@ -136,6 +136,11 @@ def test_a_model_that_is_asked_as_it_is_is_told_as_such() -> None:
     assert (other.kind, other.folder) == ("random_forest", "against")
     said = " ".join(estimate(plan).notes)
     assert "torch/local is asked as it is" in said
+    assert "to fit to" in said, "of the second model, a mimic"
+    alone = estimate(plan.model_copy(update={"against": None}))
+    assert "to fit to" not in " ".join(alone.notes)
+    assert "chance of the fit" in estimate(plan).least_effect
+    assert "chance of the fit" not in alone.least_effect
     assert "no information" in said
 
 
