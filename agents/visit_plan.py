@@ -229,10 +229,11 @@ def mimic_seconds(chosen: RunVisits, plan: Plan) -> float | None:
         if target.kind is None:
             return None
         settings = checked_settings(mimics.get(target.kind), plan.fit_settings.get(target.kind, {}))
-        seconds = [settings.cpu_seconds(train, len(chosen.audit) * rows) for rows in asked]
-        if None in seconds:
-            return None
-        total += sum(filter(None, seconds))
+        for rows in asked:
+            seconds = settings.cpu_seconds(train, len(chosen.audit) * rows)
+            if seconds is None:
+                return None
+            total += seconds
     return total
 
 

@@ -102,15 +102,7 @@ def _triple_values(triple: TripleRow, key: str) -> Sequence[str | int]:
         entity_id(clean_text(triple.subject_key)),
         entity_id(clean_text(triple.object_key)),
         key,
-        triple.run,
-        triple.source_id,
-        clean_text(triple.subject),
-        clean_text(triple.predicate),
-        clean_text(triple.object),
-        triple.hop,
-        triple.origin,
-        triple.id,
-        triple.position,
+        *triple.said,
     )
 
 

@@ -164,6 +164,12 @@ class TripleRow:
     position: int = 0
 
     @property
+    def said(self) -> tuple[str | int, ...]:
+        """What both stores keep beside key, type and ends, in this order, its texts cleaned."""
+        texts = (clean_text(text) for text in (self.subject, self.predicate, self.object))
+        return (self.run, self.source_id, *texts, self.hop, self.origin, self.id, self.position)
+
+    @property
     def type(self) -> str:
         """Its relationship type; `predicate` has the words themselves."""
         return relation_type(self.predicate)

@@ -477,15 +477,7 @@ def _triple_values(triple: TripleRow) -> tuple[str | int, ...]:
     return (
         triple.key,
         triple.type,
-        triple.run,
-        triple.source_id,
-        clean_text(triple.subject),
-        clean_text(triple.predicate),
-        clean_text(triple.object),
-        triple.hop,
-        triple.origin,
-        triple.id,
-        triple.position,
+        *triple.said,
         clean_text(triple.subject_key),
         clean_text(triple.object_key),
     )
